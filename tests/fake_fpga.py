@@ -39,7 +39,7 @@ elif "--report" in args:
         clock["achieved"] += int(after("--seed"))
         clock["constraint"] = float(after("--freq"))
     write(after("--report"), json.dumps(report))
-    write(after(next(o for o in ("--textcfg", "--asc", "--write") if o in args)), "routed")
+    write(after(next(o for o in ("--textcfg", "--write") if o in args)), "routed")
 elif "-o" in args:
     write(after("-o"), "bits")
 elif "-b" not in args:
@@ -47,9 +47,8 @@ elif "-b" not in args:
 '''
 VERSIONS = {"yosys": "Yosys 0.70 (git sha1 28ba3cb92)",
             "nextpnr-ecp5": '"nextpnr-ecp5" -- Place and Route (Version nextpnr-0.11.1)',
-            "nextpnr-ice40": '"nextpnr-ice40" -- (Version nextpnr-0.11)',
             "nextpnr-himbaechel": '"nextpnr-himbaechel" -- (Version nextpnr-0.12-3-gabc)',
-            "ecppack": "Project Trellis ecppack Version 1.4", "icepack": "", "gowin_pack": "",
+            "ecppack": "Project Trellis ecppack Version 1.4", "gowin_pack": "",
             "openFPGALoader": "openFPGALoader v0.13.1"}
 
 
@@ -64,7 +63,7 @@ def ecp5(**capacity: int) -> Board:
 
 def sources(board: Board | None = None, verilog: str = "module top; endmodule\n") -> Sources:
     board = board or ecp5()
-    return Sources(board, PRESETS["nano"], "compact", verilog, "LOCATE;\n", "top.lpf",
+    return Sources(board, PRESETS["nano"], verilog, "LOCATE;\n", "top.lpf",
                    {"clk": board.clock_hz, "clk_sys": board.freq_hz}, board.freq_hz, board.baud,
                    board.memory_bytes)
 

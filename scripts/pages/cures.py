@@ -218,7 +218,7 @@ CAUSES: tuple[Cause, ...] = (
            ("open it anew; look at cable, port and baud rate; program the bitstream again "
             "(docs/link.md)")),
     _cause(("celosia.driver.model celosia.driver.link.transport celosia_sim.rtl "
-            "celosia_sim.compact celosia_sim.cocotb_transport"),
+            "celosia_sim.cocotb_transport"),
            r"must",
            ("A register or an address was used that there is none of, or in a way that it does "
             "not allow"),
@@ -423,7 +423,7 @@ CAUSES: tuple[Cause, ...] = (
            r"must|takes",
            "A component was made with a parameter that it cannot be built with",
            "the docstring of the component has the bounds"),
-    _cause("celosia_sim.lockstep celosia_sim.coverage celosia_sim.compact celosia_sim.wasm.",
+    _cause("celosia_sim.lockstep celosia_sim.coverage celosia_sim.wasm.",
            r"must",
            ("Chip and golden model differ, or the chip was built in another way than its test "
             "knows: a bug"),

@@ -17,7 +17,7 @@ SECTIONS: dict[str, tuple[str, ...]] = {
     "Use it": ("frameworks", "training", "serving", "tensorflow", "pods", "fpga"),
     "Measure and debug": ("profiling", "debugging", "errors", "messages", "performance",
                           "benchmarks", "gallery"),
-    "The chip": ("chip", "isa", "configuration", "numerics", "link", "compact"),
+    "The chip": ("chip", "isa", "configuration", "numerics", "link"),
     "The compiler": ("compiler", "graph", "passes", "coverage", "kernels"),
     "Reference": ("commands", "api"),
     "The project": ("architecture", "contributing", "changelog", "licences"),

@@ -77,16 +77,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m celosia_sim.board", description=main.__doc__)
     parser.add_argument("--board", choices=list(BOARDS), default="ulx3s")
     parser.add_argument("--preset", choices=list(PRESETS), help="the chip (default: the board's)")
-    parser.add_argument("--chip", choices=("compact", "pipelined"),
-                        help="as of celosia fpga build")
     parser.add_argument("--baud", type=int, help="of the host link (default: the board's)")
     parser.add_argument("--sdram", choices=list(PARTS),
                         help="the part (default: one as strict as all of them)")
     add_line_arguments(parser)
     options = parser.parse_args(arguments)
     built = build_board(BOARDS[options.board], options.preset and preset(options.preset),
-                        chip=options.chip, baud=options.baud,
-                        announce=lambda line: print(line, file=sys.stderr))
+                        baud=options.baud, announce=lambda line: print(line, file=sys.stderr))
     board = SimulatedBoard(built, part=PARTS[options.sdram] if options.sdram else STRICTEST,
                            skew=options.skew)
     board.pins.noise(options.seed, options.noise)

@@ -23,13 +23,12 @@ from celosia_sim.module import build_module
 from celosia_sim.verilog import writer_identity
 
 if TYPE_CHECKING:
-    from celosia.arch.board import Board, ChipKind
+    from celosia.arch.board import Board
 
 __all__ = ["PAD_DELAYS", "BoardLibrary", "BuiltBoard", "build_board"]
 
 _FOLDER = Path(__file__).parent / "boards"
-_SOURCES = (*SDRAM_SOURCES, *(_FOLDER / name for name in ("serial_line.h", "spi_flash.h",
-                                                          "harness.cpp")))
+_SOURCES = (*SDRAM_SOURCES, *(_FOLDER / name for name in ("serial_line.h", "harness.cpp")))
 _PREFIX = "Vboard"
 #: Bytes that one call hands on at most; more than come in one.
 _CAPACITY = 1 << 16
@@ -47,7 +46,6 @@ _FUNCTIONS: dict[str, tuple[object, tuple[object, ...]]] = {
     "pending": (ctypes.c_uint64, (ctypes.c_void_p,)),
     "lights": (ctypes.c_uint32, (ctypes.c_void_p,)),
     "sdram": (ctypes.c_void_p, (ctypes.c_void_p,)),
-    "flash": (None, (ctypes.c_void_p, ctypes.c_uint64, ctypes.c_char_p, ctypes.c_uint64)),
     "send": (None, (ctypes.c_void_p, ctypes.c_char_p, ctypes.c_uint64)),
     "run": (ctypes.c_uint64, (ctypes.c_void_p, ctypes.c_uint64, ctypes.c_void_p,
                               ctypes.c_uint64)),
@@ -74,8 +72,6 @@ class BuiltBoard:
         Where in a cycle its clock rises, likewise.
     lights
         Names of the lights.
-    flash
-        What its flash memory holds behind the bitstream; empty: nothing.
     """
 
     path: Path
@@ -85,31 +81,26 @@ class BuiltBoard:
     has_sdram: bool
     sdram_phase: float
     lights: tuple[str, ...]
-    flash: bytes
 
 
-def _sources(board: Board, config: TpuConfig, freq_hz: int, chip: ChipKind | None,
-             baud: int) -> tuple[str, bytes]:
-    """Verilog of the top module in the form that simulates fast, kept like that of chips, and what
-    is in the flash memory.
-    """
+def _verilog(board: Board, config: TpuConfig, freq_hz: int, baud: int) -> str:
+    """Verilog of the top module in the form that simulates fast, kept like that of chips."""
     key = builds.digest({"board": repr(board), "config": repr(config), "freq_hz": freq_hz,
-                          "chip": chip, "baud": baud, **writer_identity()})
+                          "baud": baud, **writer_identity()})
 
     def make(folder: Path) -> None:
         from celosia_hw.boards.sources import sources
         from celosia_sim.loops.vectorise import loops
 
-        made = sources(board, config, freq_hz, chip=chip, baud=baud, write_grid=loops)
+        made = sources(board, config, freq_hz, baud=baud, write_grid=loops)
         (folder / "top.v").write_text(made.verilog)
-        (folder / "flash.bin").write_bytes(made.flash)
 
     folder = builds.entry("board-verilog", key, make)
-    return (folder / "top.v").read_text(), (folder / "flash.bin").read_bytes()
+    return (folder / "top.v").read_text()
 
 
 def build_board(board: Board, config: TpuConfig | None = None, *, freq_hz: int | None = None,
-                chip: ChipKind | None = None, baud: int | None = None,
+                baud: int | None = None,
                 announce: Callable[[str], None] | None = None) -> BuiltBoard:
     """Compile the top module of a board, or find it in the cache.
 
@@ -121,8 +112,6 @@ def build_board(board: Board, config: TpuConfig | None = None, *, freq_hz: int |
         The chip; that of the board if None.
     freq_hz
         The system clock; that of the board if None.
-    chip
-        As of `celosia_hw.boards.sources.sources`.
     baud
         Of the host link; that of the board if None.
     announce
@@ -137,7 +126,7 @@ def build_board(board: Board, config: TpuConfig | None = None, *, freq_hz: int |
     """
     config = preset(board.preset) if config is None else config
     baud = board.baud if baud is None else baud
-    text, flash = _sources(board, config, freq_hz or board.freq_hz, chip, baud)
+    text = _verilog(board, config, freq_hz or board.freq_hz, baud)
     lights = re.findall(r"assign led_(\w+) = (~?)\w+;", text)
     has_sdram = board.memory == "sdram"
     built = cells_verilog(board.family) + text
@@ -154,12 +143,11 @@ def build_board(board: Board, config: TpuConfig | None = None, *, freq_hz: int |
         "board", built, _SOURCES,
         f'#include "{_PREFIX}.h"\n#include "{_PREFIX}___024root.h"\n'
         f"#define BOARD_MODEL {_PREFIX}\n"
-        f"#define BOARD_SDRAM {int(has_sdram)}\n#define BOARD_FLASH {int(bool(flash))}\n"
-        f"#define BOARD_LIGHTS {levels or '0'}\n",
+        f"#define BOARD_SDRAM {int(has_sdram)}\n#define BOARD_LIGHTS {levels or '0'}\n",
         top="top", prefix=_PREFIX, extra=["--pins-inout-enables"], before=say)
     return BuiltBoard(path, config, system_hz(text, board.clock_hz), baud, has_sdram,
                       sdram_phase(text) if has_sdram else 0.0,
-                      tuple(name for name, _ in lights), flash)
+                      tuple(name for name, _ in lights))
 
 
 class BoardLibrary:
@@ -191,10 +179,6 @@ class BoardLibrary:
         self._board: int | None = self._functions["new"](
             device, 1e12 / built.freq_hz, built.sdram_phase,
             built.freq_hz / built.baud * (1 + skew), *pad_delays)
-        if built.flash:
-            from celosia_hw.soc.compact.boot import FLASH_OFFSET
-
-            self._functions["flash"](self._board, FLASH_OFFSET, built.flash, len(built.flash))
         self._sdram_functions = declare_sdram(library) if built.has_sdram else None
 
     def _call(self, name: str, *arguments):

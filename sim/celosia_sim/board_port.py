@@ -15,8 +15,7 @@ __all__ = ["SLICE", "BoardPort", "SerialLine", "add_line_arguments", "serve"]
 
 #: Clock cycles between two looks at the pseudo-terminal.
 SLICE = 4096
-#: Slices without a byte after which the board waits for one without simulating. The firmware of a
-#: compact chip takes up to ten for a request of a whole page.
+#: Slices without a byte after which the board waits for one without simulating.
 _QUIET_SLICES = 32
 _WAIT_SECONDS = 0.02
 #: Bytes from the board that wait for the host.

@@ -32,7 +32,6 @@ from celosia.model import Machine
 from celosia.model.decode import decode_checked
 from celosia.model.written import written
 from celosia.program.asm import format_insn
-from celosia_sim.compact import CompactHost
 from celosia_sim.coverage import Coverage, chip_bins, cover
 from celosia_sim.randprog import (
     RandomProgram,
@@ -73,11 +72,9 @@ class Lockstep:
     config
         The chip.
     transport
-        Its simulation, or the firmware of a compact one, fresh.
+        Its simulation, fresh.
     timeout
         Cycles that a program may take.
-    exact
-        The watchdog ends a run in the cycle that it names; False: some time after it.
 
     Attributes
     ----------
@@ -85,10 +82,9 @@ class Lockstep:
         What the chip's counters have shown.
     """
 
-    def __init__(self, config: TpuConfig, transport: RtlTransport | CompactHost,
-                 timeout: int = 2_000_000, *, exact: bool = True):
+    def __init__(self, config: TpuConfig, transport: RtlTransport,
+                 timeout: int = 2_000_000):
         self.config, self.transport, self.timeout = config, transport, timeout
-        self._exact = exact
         self.coverage = Coverage(config, simulated=True)
         self.machine = Machine(config)
 
@@ -164,8 +160,7 @@ class Lockstep:
                                 f"cycles, it is at instruction {self._read('PC')}")
         if status == Status.FAULTED:
             ended = Fault(self._read("FAULT_CAUSE")), self._read("CYCLES_LO")
-            last = ended[1] if ended[1] > cycles and not self._exact else cycles
-            if ended != (Fault.WATCHDOG, last):
+            if ended != (Fault.WATCHDOG, cycles):
                 raise LockstepError(f"{self._name(program)}: the watchdog must stop it after "
                                     f"{cycles} cycles, not {ended[0].name} after {ended[1]}")
         if status != Status.RUNNING:
@@ -357,17 +352,11 @@ def save_program(program: RandomProgram, folder: Path) -> None:
     (folder / "data.bin").write_bytes(program.image)
 
 
-def cut_options(seed: int, *, compact: bool = False) -> tuple[int, bool]:
-    """Return after how many cycles a seed's program is stopped, and whether by the host.
-
-    Parameters
-    ----------
-    compact
-        For a :class:`~celosia_sim.compact.CompactHost`, whose cycles are of several rows.
-    """
+def cut_options(seed: int) -> tuple[int, bool]:
+    """Return after how many cycles a seed's program is stopped, and whether by the host."""
     rng = random.Random(f"cut/{seed}")
     cycles = rng.randrange(rng.choice((1, 100, 100)), rng.choice((200, 400, 1200)))
-    return 1 + cycles // 8 if compact else cycles, rng.random() < 0.25
+    return cycles, rng.random() < 0.25
 
 
 def cover_chip(lockstep: Lockstep, seeds: range) -> None:
@@ -404,8 +393,6 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--size", type=int, default=40, help="instructions of a program")
     parser.add_argument("--faults", action="store_true", help="programs that end in a fault")
     parser.add_argument("--bus-errors", action="store_true", help="programs that meet a bus error")
-    parser.add_argument("--compact", action="store_true",
-                        help="on the firmware of the compact chip instead of the RTL")
     parser.add_argument("--cut", action="store_true",
                         help="before each, one of long vector instructions, reset in the middle")
     parser.add_argument("--coverage", action="store_true",
@@ -414,10 +401,8 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--save", type=Path, metavar="DIR",
                         help="where to write the program that differs")
     parser.add_argument("--trace", type=Path, metavar="FILE",
-                        help="a waveform, *.vcd or *.fst; not of the compact chip")
+                        help="a waveform, *.vcd or *.fst")
     args = parser.parse_args(argv)
-    if args.compact and args.trace:
-        parser.error("--trace must be without --compact, which has no RTL")
     config = replace(preset(args.preset), lanes=args.lanes)
     if args.coverage:
         seeds = range(*args.seeds)
@@ -426,9 +411,8 @@ def main(argv: list[str] | None = None) -> int:
         lockstep.coverage.hits += cover(config, seeds, seeds).hits
         print(lockstep.coverage.report())
         return int(bool(lockstep.coverage.missing()))
-    transport = (CompactHost(config) if args.compact
-                 else RtlTransport(config, SimOptions(trace=args.trace, probe=True)))
-    lockstep = Lockstep(config, transport, exact=not args.compact)
+    transport = RtlTransport(config, SimOptions(trace=args.trace, probe=True))
+    lockstep = Lockstep(config, transport)
     make = (random_faulting_program if args.faults else
             random_bus_errors if args.bus_errors else random_program)
     cycles = 0
@@ -437,7 +421,7 @@ def main(argv: list[str] | None = None) -> int:
         program = make(config, seed, args.size, transport.memory_bytes)
         try:
             if args.cut:
-                after, by_host = cut_options(seed, compact=args.compact)
+                after, by_host = cut_options(seed)
                 lockstep.cut(random_walks(config, seed), after, by_host=by_host)
             cycles += lockstep.run(program).cycles
         except LockstepError as error:

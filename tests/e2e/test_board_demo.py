@@ -16,9 +16,8 @@ from celosia.driver.link import DeviceLost
 from celosia_hw.boards import BOARDS
 from celosia_sim.board_library import build_board
 
-#: Of the pipelined chip, the compact one and the one on the Tang Nano 9K: those of
-#: tests/rtl/boards, which share what is compiled for them.
-BAUD, COMPACT_BAUD, SMALL_BAUD = 12_500_000, 10_000_000, 5_400_000
+#: Those of tests/rtl/boards, which share what is compiled for them.
+BAUD = 10_000_000
 #: Seconds; the simulation is some thousand times slower than the board.
 PATIENCE = 120.0
 
@@ -74,9 +73,8 @@ def network():
 def check_digits(server, network, name: str, *arguments: str, baud: int) -> list[str]:
     """Return what the simulation said at its end."""
     config, program, x, labels = network
-    chip = arguments[arguments.index("--chip") + 1] if "--chip" in arguments else None
     # Before the clock of a timeout runs.
-    build_board(BOARDS[name], config, chip=chip, baud=baud)
+    build_board(BOARDS[name], config, baud=baud)
     board = server("--board", name, "--preset", config.name, "--baud", str(baud), *arguments)
     with celosia.open("model", config=config) as model:
         wanted = model.run(program, {"x": x})
@@ -97,19 +95,7 @@ def check_sdram(said: list[str]) -> None:
 
 
 def test_board_reads_digits_bit_for_bit(server, network):
-    check_sdram(check_digits(server, network("edge", 2), "ulx3s", "--chip", "pipelined",
-                             baud=BAUD))
-
-
-@pytest.mark.slow
-def test_compact_board_reads_digits_bit_for_bit(server, network):
-    """In the 16 KiB of the Tang Nano 9K, program and all."""
-    check_digits(server, network("nano", 2), "tangnano9k", baud=SMALL_BAUD)
-
-
-@pytest.mark.slow
-def test_compact_board_with_an_sdram_reads_digits_bit_for_bit(server, network):
-    check_sdram(check_digits(server, network("edge", 2), "ulx3s", baud=COMPACT_BAUD))
+    check_sdram(check_digits(server, network("edge", 2), "ulx3s", baud=BAUD))
 
 
 @pytest.mark.slow
@@ -120,9 +106,8 @@ def test_board_reads_digits_at_its_own_baud(server, network, part):
 
 
 def test_unplugging_in_a_transfer_and_plugging_in_again(server):
-    build_board(BOARDS["ulx3s"], preset("edge"), chip="pipelined", baud=BAUD)
-    arguments = ("--board", "ulx3s", "--preset", "edge", "--chip", "pipelined",
-                 "--baud", str(BAUD))
+    build_board(BOARDS["ulx3s"], preset("edge"), baud=BAUD)
+    arguments = ("--board", "ulx3s", "--preset", "edge", "--baud", str(BAUD))
     board = server(*arguments)
     device = celosia.open("serial", port=board.port, timeout=PATIENCE, attempts=1)
     handle = device.put(np.arange(500, dtype=np.int32))

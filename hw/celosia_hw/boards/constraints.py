@@ -7,27 +7,20 @@ __all__ = ["CONSTRAINTS_FILES", "constraints", "vivado_script"]
 
 #: Name of the constraints file of each family.
 CONSTRAINTS_FILES: dict[FamilyName, str] = {
-    "ecp5": "top.lpf", "ice40": "top.pcf", "gowin": "top.cst", "xilinx7": "top.xdc"}
-
-#: Attributes of the board files that nextpnr-ice40 has no use for.
-_ICE40_OPTIONS = {"PULLUP": {"1": "-pullup yes", "0": "-pullup no"}}
+    "ecp5": "top.lpf", "gowin": "top.cst", "xilinx7": "top.xdc"}
 
 
 def _lines(family: FamilyName, port: str, pin: str, group: PinGroup) -> list[str]:
     """Constraints of one pin."""
     attrs = dict(group.attrs)
+    pairs = " ".join(f"{key}={value}" for key, value in attrs.items())
     if family == "ecp5":
-        pairs = " ".join(f"{key}={value}" for key, value in attrs.items())
-        return [f'LOCATE COMP "{port}" SITE "{pin}";', f'IOBUF PORT "{port}" {pairs};']
-    if family == "ice40":
-        options = [text for key, values in _ICE40_OPTIONS.items()
-                   if (text := values.get(attrs.get(key, "")))]
-        return [" ".join(["set_io", *options, port, pin])]
+        return [f'LOCATE COMP "{port}" SITE "{pin}";',
+                *([f'IOBUF PORT "{port}" {pairs};'] if attrs else [])]
     if family == "gowin":
-        pairs = " ".join(f"{key}={value}" for key, value in attrs.items())
-        return [f'IO_LOC "{port}" {pin};', f'IO_PORT "{port}" {pairs};']
-    pairs = (("PACKAGE_PIN", pin), *attrs.items())
-    return [f"set_property {key} {value} [get_ports {{{port}}}]" for key, value in pairs]
+        return [f'IO_LOC "{port}" {pin};', *([f'IO_PORT "{port}" {pairs};'] if attrs else [])]
+    return [f"set_property {key} {value} [get_ports {{{port}}}]"
+            for key, value in (("PACKAGE_PIN", pin), *attrs.items())]
 
 
 def _clock(family: FamilyName, group: PinGroup) -> list[str]:
@@ -35,7 +28,6 @@ def _clock(family: FamilyName, group: PinGroup) -> list[str]:
     period = 1e3 / mhz
     return {
         "ecp5": [f'FREQUENCY PORT "{port}" {mhz:g} MHZ;'],
-        "ice40": [f"set_frequency {port} {mhz:g}"],
         "gowin": [],
         "xilinx7": [f"create_clock -name {port} -period {period:.3f} [get_ports {{{port}}}]"],
     }[family]

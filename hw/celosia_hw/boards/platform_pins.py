@@ -51,8 +51,6 @@ _LIGHTS = ("led_heartbeat", "led_fault", "led_busy")
 _SDRAM = tuple((f"sdram_{port}", f"sdram 0 {part}") for port, part in (
     ("clk", "clk"), ("cke", "clk_en"), ("cs_n", "cs"), ("ras_n", "ras"), ("cas_n", "cas"),
     ("we_n", "we"), ("ba", "ba"), ("a", "a"), ("dqm", "dqm"), ("dq", "dq")))
-_FLASH = tuple((f"flash_{port}", f"spi_flash_1x 0 {part}") for port, part in (
-    ("cs_n", "cs"), ("clk", "clk"), ("mosi", "copi"), ("miso", "cipo")))
 
 
 def _group(platform: Any, port: str, place: str) -> PinGroup:
@@ -70,7 +68,9 @@ def _group(platform: Any, port: str, place: str) -> PinGroup:
                     tuple(pins.map_names(platform._conn_pins, found)),
                     # Here the port itself is low-active where its name says so.
                     pins.invert and not port.endswith("_n"),
-                    tuple((key, str(value)) for key, value in attrs.items()), hz)
+                    # Some hang on how the board is wired: the platform says.
+                    tuple((key, str(value(platform) if callable(value) else value))
+                          for key, value in attrs.items()), hz)
 
 
 def board_pins(board: Board) -> tuple[PinGroup, ...]:
@@ -86,7 +86,5 @@ def board_pins(board: Board) -> tuple[PinGroup, ...]:
         ("clk", f"{platform.default_clk} 0"), *_UART,
         *zip(_LIGHTS, board.lights, strict=False),
         *(_SDRAM if board.memory == "sdram" else ()),
-        # The firmware of its compact chip is there.
-        *(_FLASH if board.family == "ice40" else ()),
         *((f"high_{index}", place) for index, place in enumerate(board.high)))
     return tuple(_group(platform, port, place) for port, place in ports)

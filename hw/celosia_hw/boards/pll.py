@@ -42,12 +42,6 @@ LIMITS: dict[str, PllLimits] = {
     "ecp5": PllLimits(
         "EHXPLLL", (3.125 * _MHZ, 400 * _MHZ), (400 * _MHZ, 800 * _MHZ), (1, 128), (1, 80),
         tuple(range(1, 129)), True, "Lattice FPGA-DS-02012, sysCLOCK PLL timing"),
-    "ice40": PllLimits(
-        "SB_PLL40_PAD", (10 * _MHZ, 133 * _MHZ), (533 * _MHZ, 1066 * _MHZ), (1, 16), (1, 128),
-        tuple(1 << k for k in range(1, 7)), False, "Lattice FPGA-DS-02008, sysCLOCK PLL timing"),
-    "GW1N-9C": PllLimits(
-        "rPLL", (3 * _MHZ, 400 * _MHZ), (400 * _MHZ, 1200 * _MHZ), (1, 64), (1, 64),
-        (2, 4, 8, 16, 32, 48, 64, 80, 96, 112, 128), True, "Gowin DS117, PLL"),
     "GW2A-18": PllLimits(
         "rPLL", (3 * _MHZ, 500 * _MHZ), (500 * _MHZ, 1250 * _MHZ), (1, 64), (1, 64),
         (2, 4, 8, 16, 32, 48, 64, 80, 96, 112, 128), True, "Gowin DS102, PLL"),

@@ -38,20 +38,6 @@ EHXPLLL #(
 """
 
 
-def _ice40_clock(pll: Pll) -> str:
-    detector = pll.clock_hz / pll.input
-    # Ranges of the loop filter, Lattice FPGA-TN-02052.
-    filter_range = 1 + sum(detector >= limit * 1e6 for limit in (17, 26, 44, 66, 101))
-    return f"""\
-SB_PLL40_PAD #(
-  .FEEDBACK_PATH("SIMPLE"), .DIVR(4'd{pll.input - 1}), .DIVF(7'd{pll.feedback - 1}),
-  .DIVQ(3'd{pll.output.bit_length() - 1}), .FILTER_RANGE(3'd{filter_range})
-) pll (
-  .PACKAGEPIN(clk), .PLLOUTGLOBAL(clk_sys), .LOCK(locked), .RESETB(1'b1), .BYPASS(1'b0)
-);
-"""
-
-
 def _gowin_clock(pll: Pll, device: str) -> str:
     return f"""\
 rPLL #(
@@ -152,14 +138,13 @@ def top_module(family: str, device: str, pll: Pll, pins: tuple[PinGroup, ...],
     ports = ",\n".join(f"  {directions[pin.direction]} wire {_range(len(pin.names))}{pin.port}"
                        for pin in pins)
     clocks: dict[str, Callable[[], str]] = {
-        "ecp5": lambda: _ecp5_clock(pll, phase), "ice40": lambda: _ice40_clock(pll),
+        "ecp5": lambda: _ecp5_clock(pll, phase),
         "gowin": lambda: _gowin_clock(pll, device), "xilinx7": lambda: _xilinx7_clock(pll)}
     wires = "clk_sys, clk_sdram, locked" if phase else "clk_sys, locked"
     text = [f"module top(\n{ports}\n);\nwire {wires};\n", clocks[family](), _RESET,
             "wire heartbeat, fault, busy;\n"]
     connections = ["clk", "rst", "rx", "tx", "heartbeat", "fault", "busy"]
     nets = {"clk": "clk_sys"}
-    connections += [pin.port for pin in pins if pin.port.startswith("flash_")]
     sdram = [pin for pin in pins if pin.port.startswith("sdram_")]
     if sdram:
         text += [f"wire {_range(width)}{name};\n" for name, width in _SDRAM_WIRES]

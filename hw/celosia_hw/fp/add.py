@@ -1,4 +1,4 @@
-"""fp32 addition, as combinational logic or cut into stages by registers."""
+"""fp32 addition, as combinational logic."""
 
 from collections.abc import Callable
 from typing import Any
@@ -8,7 +8,7 @@ from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
 from celosia.arch.numerics import NAN
 from celosia_hw.pipeline import Logic, Pipeline
 
-__all__ = ["ADD_CYCLES", "f32_add"]
+__all__ = ["f32_add"]
 
 _INF = 0x7F800000
 
@@ -16,13 +16,11 @@ _INF = 0x7F800000
 _Wire = Callable[[str, int, Any], Signal]
 
 
-def f32_add(m: Module, a: Value, b: Value, *, name: str, pipelined: bool = False) -> Value:
+def f32_add(m: Module, a: Value, b: Value, *, name: str) -> Value:
     """Sum of two fp32, as :func:`celosia.arch.numerics.f32_add`.
 
-    The logic is added to ``m``: combinational, or ``pipelined``, a sum every cycle, ``ADD_CYCLES``
-    after its operands; there is no register behind the last stage, which is short. Rounds once, to
-    nearest even; subnormal operands and results are zeros of their sign; a NaN result is
-    ``numerics.NAN``. No word is over 32 bits wide.
+    The logic is added to ``m``. Rounds once, to nearest even; subnormal operands and results are
+    zeros of their sign; a NaN result is ``numerics.NAN``. No word is over 32 bits wide.
 
     Parameters
     ----------
@@ -30,8 +28,6 @@ def f32_add(m: Module, a: Value, b: Value, *, name: str, pipelined: bool = False
         fp32 bit patterns, 32 bits.
     name
         Prefix of the names of the intermediate signals.
-    pipelined
-        Put registers between the stages.
 
     Returns
     -------
@@ -44,8 +40,8 @@ def f32_add(m: Module, a: Value, b: Value, *, name: str, pipelined: bool = False
         return signal
 
     steps = Pipeline([m] * len(_STAGES), _STAGES, {"wire": wire, "a": a, "b": b}, name=f"{name}_",
-                     combinational=not pipelined)
-    return steps.value("sum", ADD_CYCLES)
+                     combinational=True)
+    return steps.value("sum", len(_STAGES) - 1)
 
 
 def _order(wire: _Wire, a: Value, b: Value) -> dict[str, Value]:
@@ -130,6 +126,3 @@ def _select(wire: _Wire, packed: Value, infinite: Value, tiny: Value, nan: Value
 
 _STAGES = [[Logic(make)] for make in (
     _order, _measure, _align, _add, _bring_near, _normalise, _round, _pack, _select)]
-
-#: Cycles from the operands to the sum where registers are between the stages.
-ADD_CYCLES = len(_STAGES) - 1

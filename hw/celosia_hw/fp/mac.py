@@ -1,28 +1,24 @@
 """Multiply-accumulate of the arrays: one multiplier for int8 and for significands of bf16."""
 
-from collections.abc import Callable
-
 from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value, signed
 
 from celosia.arch.config import TpuConfig
 from celosia.arch.numerics import NAN
 from celosia_hw.fp.add import f32_add
 
-__all__ = ["bf16_product", "factor", "multiply_add"]
+__all__ = ["multiply_add"]
 
 
-def factor(lane: Value, bf16: Value) -> Value:
+def _factor(lane: Value, bf16: Value) -> Value:
     """Factor of a 9-bit signed multiplier: an int8, or a significand and its leading one."""
     return Mux(bf16, Cat(lane[:7], Const(1, 2)), Cat(lane[:8], lane[7])).as_signed()
 
 
-def bf16_product(m: Module, a: Value, b: Value, significand: Value,
-                 register: Callable[[Value], Value] = lambda value: value) -> Signal:
+def _bf16_product(m: Module, a: Value, b: Value, significand: Value) -> Signal:
     """fp32 product of two bf16, as ``numerics.f32_mul`` of the widened operands.
 
     ``significand`` is the 16-bit product of the two 8-bit significands (leading ones included).
-    The product of two bf16 needs no rounding. ``register`` may put registers where the logic is
-    halved.
+    The product of two bf16 needs no rounding.
     """
     a_exp, b_exp = Signal(8), Signal(8)
     high = Signal()  # the significand's value is 2 or more
@@ -41,8 +37,6 @@ def bf16_product(m: Module, a: Value, b: Value, significand: Value,
         fraction.eq(Mux(high, Cat(Const(0, 8), significand[:15]),
                         Cat(Const(0, 9), significand[:14]))),
     ]
-    exponent, fraction, has_zero, is_great, nan, sign = map(
-        register, (exponent, fraction, has_zero, is_great, nan, sign))
     m.d.comb += [zero.eq(has_zero | (exponent <= 127)),
                  infinite.eq(is_great | (exponent >= 127 + 255))]
     product = Signal(32)
@@ -71,11 +65,11 @@ def multiply_add(m: Module, config: TpuConfig, a: Signal, b: Signal, total: Sign
     product = Signal(32, reset_less=True)
     if not config.int8:
         significand = Cat(a[:7], Const(1, 1)) * Cat(b[:7], Const(1, 1))
-        m.d.sync += product.eq(bf16_product(m, a, b, significand))
+        m.d.sync += product.eq(_bf16_product(m, a, b, significand))
         return f32_add(m, total, product, name="add")
     in_bf16 = Signal(reset_less=True)  # format of the product
     exact = Signal(18)
-    m.d.comb += exact.eq(factor(a, bf16) * factor(b, bf16))
+    m.d.comb += exact.eq(_factor(a, bf16) * _factor(b, bf16))
     m.d.sync += [in_bf16.eq(bf16),
-                 product.eq(Mux(bf16, bf16_product(m, a, b, exact[:16]), exact.as_signed()))]
+                 product.eq(Mux(bf16, _bf16_product(m, a, b, exact[:16]), exact.as_signed()))]
     return Mux(in_bf16, f32_add(m, total, product, name="add"), (product + total)[:32])

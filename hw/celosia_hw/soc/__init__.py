@@ -1,1 +1,1 @@
-"""What is around a chip on a board: memory, link to the host, lights; and the compact chip."""
+"""What is around a chip on a board: memory, link to the host, lights."""

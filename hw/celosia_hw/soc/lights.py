@@ -16,7 +16,6 @@ def add_lights(m: Module, clock_hz: int, active: Value, heartbeat: Signal, busy:
     beat, lights = Signal(range(quarter)), Signal(2)
     turn = Signal(init=1)
     m.d.comb += busy.eq(lights.any())
-    # From 0 upwards: yosys breaks the carries of a counter for iCE40 that begins elsewhere.
     m.d.sync += [beat.eq(beat + 1), turn.eq(0)]
     with m.If(beat == quarter - 1):
         m.d.sync += [beat.eq(0), turn.eq(1)]

@@ -1,19 +1,15 @@
 """Verilog of the chip, of a chip on a board, and of the host link alone."""
 
-from collections.abc import Sequence
-from typing import Any
-
 from celosia.arch.config import TpuConfig
 from celosia.arch.link import MODULE_NAME, LinkConfig
 from celosia_hw import top
 from celosia_hw.soc import system
-from celosia_hw.soc.compact.compact_system import CompactSystem
 from celosia_hw.soc.link.host_link import HostLink
 from celosia_hw.soc.system import System, SystemConfig
 from celosia_hw.top import Celosia
 from celosia_hw.verilog.emit import WriteGrid, instances, verilog
 
-__all__ = ["chip_verilog", "compact_verilog", "link_verilog", "system_verilog"]
+__all__ = ["chip_verilog", "link_verilog", "system_verilog"]
 
 
 def _without_ports(config: TpuConfig) -> TpuConfig:
@@ -49,16 +45,6 @@ def system_verilog(config: TpuConfig, around: SystemConfig, *,
     """
     return verilog(System(_without_ports(config), around), name=system.MODULE_NAME,
                    write_grid=write_grid)
-
-
-def compact_verilog(config: TpuConfig, link: LinkConfig, firmware: Sequence[int] = (),
-                    **how: Any) -> str:
-    """Verilog of the compact system for synthesis, module `celosia_hw.soc.system.MODULE_NAME`.
-
-    Parameters are those of `CompactSystem`.
-    """
-    return verilog(CompactSystem(_without_ports(config), link, firmware, **how),
-                   name=system.MODULE_NAME)
 
 
 def link_verilog(config: TpuConfig, link: LinkConfig) -> str:

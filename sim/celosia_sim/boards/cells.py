@@ -14,7 +14,6 @@ FAMILIES = tuple(sorted(path.stem for path in _FOLDER.glob("*.v")))
 #: Output of each clock generator, in Hz, from the oscillator and the generator's parameters.
 _GENERATORS: dict[str, Callable[[int, Callable[[str], int]], float]] = {
     "EHXPLLL": lambda hz, p: hz * p("CLKFB_DIV") / p("CLKI_DIV"),
-    "SB_PLL40_PAD": lambda hz, p: hz / (p("DIVR") + 1) * (p("DIVF") + 1) / (1 << p("DIVQ")),
     "rPLL": lambda hz, p: hz * (p("FBDIV_SEL") + 1) / (p("IDIV_SEL") + 1),
     "PLLE2_BASE": lambda hz, p: (hz * p("CLKFBOUT_MULT") / p("DIVCLK_DIVIDE")
                                  / p("CLKOUT0_DIVIDE")),

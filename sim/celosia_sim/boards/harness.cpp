@@ -1,13 +1,12 @@
 // A Verilated top module between the parts of its board: oscillator, serial line, SDRAM, lights.
 //
 // `board_config.h` is written by board_library.py: BOARD_MODEL (the class), BOARD_SDRAM (1 where
-// there is one), BOARD_FLASH (likewise), BOARD_LIGHTS (levels of the lights, an expression of `p`).
+// there is one), BOARD_LIGHTS (levels of the lights, an expression of `p`).
 #include <memory>
 
 #include "board_config.h"
 #include "sdram.h"
 #include "serial_line.h"
-#include "spi_flash.h"
 #include "verilated.h"
 
 double sc_time_stamp() { return 0; }
@@ -17,7 +16,6 @@ namespace {
 class Board {
 public:
     board::SerialLine line;
-    board::SpiFlash flash;
     std::unique_ptr<board::Sdram> sdram;  // none: a board without one
     uint64_t now = 0;
 
@@ -76,9 +74,6 @@ private:
 #if BOARD_SDRAM
         drive(time(when));
 #endif
-#if BOARD_FLASH
-        model_->flash_miso = flash.pins(model_->flash_cs_n, model_->flash_clk, model_->flash_mosi);
-#endif
     }
 
 #if BOARD_SDRAM
@@ -123,9 +118,6 @@ uint64_t board_now(Board* board) { return board->now; }
 uint64_t board_pending(Board* board) { return board->line.to_board.size(); }
 uint32_t board_lights(Board* board) { return board->lights(); }
 board::Sdram* board_sdram(Board* board) { return board->sdram.get(); }
-void board_flash(Board* board, uint64_t offset, const uint8_t* data, uint64_t size) {
-    board->flash.load(offset, data, size);
-}
 void board_send(Board* board, const uint8_t* data, uint64_t size) { board->line.send(data, size); }
 
 // Run; return the bytes that came since the last call, `capacity` at most.

@@ -6,12 +6,10 @@ from typing import Literal
 
 from celosia.arch.config import TpuConfig
 
-__all__ = ["Board", "Budget", "Capacity", "ChipKind", "FamilyName", "MemoryKind", "Sources"]
+__all__ = ["Board", "Budget", "Capacity", "FamilyName", "MemoryKind", "Sources"]
 
-FamilyName = Literal["ecp5", "ice40", "gowin", "xilinx7"]
+FamilyName = Literal["ecp5", "gowin", "xilinx7"]
 MemoryKind = Literal["sdram", "on-chip"]
-#: The chip of `celosia_hw.soc.compact`, or that of `celosia_hw.top`.
-ChipKind = Literal["compact", "pipelined"]
 
 
 @dataclass(frozen=True)
@@ -24,7 +22,7 @@ class Capacity:
         Look-up tables of 4 inputs (``xilinx7``: of 6).
     flip_flops
     multipliers
-        Of 18 x 18 bits (``ice40``: 16 x 16, ``xilinx7``: 25 x 18).
+        Of 18 x 18 bits (``xilinx7``: 25 x 18).
     block_rams, block_ram_bits
         Block RAMs, and bits of one.
     source
@@ -67,9 +65,9 @@ class Board:
     family
         Chooses primitives and tools.
     device, package, speed
-        As place and route wants them: ``nextpnr-ecp5 --85k --package --speed``, ``nextpnr-ice40
-        --up5k --package``, ``nextpnr-himbaechel --device`` (which holds package and speed); for
-        Vivado the part is device + package + speed.
+        As place and route wants them: ``nextpnr-ecp5 --85k --package --speed``,
+        ``nextpnr-himbaechel --device`` (which holds package and speed); for Vivado the part is
+        device + package + speed.
     preset
         Name of the chip that is built where none is asked for.
     clock_hz
@@ -95,8 +93,6 @@ class Board:
         Name of the device family for nextpnr-himbaechel (``--vopt family=``) and gowin_pack.
     build_only
         The board's bitstream is built and nothing more is claimed of it.
-    chips
-        What can be built for it; the first one that a preset can be is, where none is asked for.
     lanes
         Lanes of the vector unit by preset, where they are fewer than the preset's.
     """
@@ -121,7 +117,6 @@ class Board:
     high: tuple[str, ...] = ()
     series: str = ""
     build_only: bool = False
-    chips: tuple[ChipKind, ...] = ("compact",)
     lanes: Mapping[str, int] = field(default_factory=dict)
 
     def folded(self, config: TpuConfig) -> TpuConfig:
@@ -137,7 +132,7 @@ class Sources:
 
     Parameters
     ----------
-    board, config, chip
+    board, config
         What it is of.
     verilog
         Everything; the module ``top``, whose ports are pins.
@@ -153,15 +148,10 @@ class Sources:
         External memory.
     script
         Tcl for Vivado (``xilinx7``), else empty.
-    flash
-        What the board's flash memory holds behind the bitstream; empty where there is nothing.
-    flash_offset
-        Its first byte.
     """
 
     board: Board
     config: TpuConfig
-    chip: ChipKind
     verilog: str
     constraints: str
     constraints_file: str
@@ -170,5 +160,3 @@ class Sources:
     baud: int
     memory_bytes: int
     script: str = ""
-    flash: bytes = b""
-    flash_offset: int = 0

@@ -17,8 +17,7 @@ def test_facts_fit_together(name):
     if item.memory == "sdram":
         assert item.memory_bytes == SdramTiming().bytes
     config = PRESETS[item.preset]
-    # Products of a compact chip may share a block.
-    assert config.pes <= item.capacity.multipliers * (2 if item.family == "ice40" else 1)
+    assert config.pes <= item.capacity.multipliers
 
 
 @pytest.mark.parametrize("name", list(BOARDS))

@@ -6,7 +6,8 @@ from celosia_hw.boards.constraints import CONSTRAINTS_FILES, constraints
 from celosia_hw.boards.platform_pins import PinGroup
 
 PINS = (PinGroup("clk", "i", ("P6",), False, (("PULLUP", "1"),), 12_500_000),
-        PinGroup("led", "o", ("A1", "A2"), False, (("IOSTANDARD", "LVCMOS33"),)))
+        PinGroup("led", "o", ("A1", "A2"), False, (("IOSTANDARD", "LVCMOS33"),)),
+        PinGroup("rx", "i", ("B3",), False, ()))
 WANTED = {
     "ecp5": """\
 LOCATE COMP "clk" SITE "P6";
@@ -16,12 +17,7 @@ LOCATE COMP "led[0]" SITE "A1";
 IOBUF PORT "led[0]" IOSTANDARD=LVCMOS33;
 LOCATE COMP "led[1]" SITE "A2";
 IOBUF PORT "led[1]" IOSTANDARD=LVCMOS33;
-""",
-    "ice40": """\
-set_io -pullup yes clk P6
-set_frequency clk 12.5
-set_io led[0] A1
-set_io led[1] A2
+LOCATE COMP "rx" SITE "B3";
 """,
     "gowin": """\
 IO_LOC "clk" P6;
@@ -30,6 +26,7 @@ IO_LOC "led[0]" A1;
 IO_PORT "led[0]" IOSTANDARD=LVCMOS33;
 IO_LOC "led[1]" A2;
 IO_PORT "led[1]" IOSTANDARD=LVCMOS33;
+IO_LOC "rx" B3;
 """,
     "xilinx7": """\
 set_property PACKAGE_PIN P6 [get_ports {clk}]
@@ -39,6 +36,7 @@ set_property PACKAGE_PIN A1 [get_ports {led[0]}]
 set_property IOSTANDARD LVCMOS33 [get_ports {led[0]}]
 set_property PACKAGE_PIN A2 [get_ports {led[1]}]
 set_property IOSTANDARD LVCMOS33 [get_ports {led[1]}]
+set_property PACKAGE_PIN B3 [get_ports {rx}]
 set_property CFGBVS VCCO [current_design]
 set_property CONFIG_VOLTAGE 3.3 [current_design]
 """,

@@ -21,7 +21,7 @@ from celosia_sim.boards.sdram import PARTS
 
 #: Fast, so that most of the simulated time is not that of the serial line. Those of
 #: tests/e2e/test_board_demo.py where it has the board too, which is then compiled once.
-BAUDS = {"ulx3s": 12_500_000, "icebreaker": 3_000_000, "tangnano9k": 5_400_000}
+BAUDS = {"ulx3s": 10_000_000, "tangprimer20k": 6_250_000}
 SCRATCH = BY_NAME["WATCHDOG"].offset
 
 
@@ -57,7 +57,7 @@ class Pins:
 
 @pytest.fixture(scope="module")
 def ulx3s() -> BuiltBoard:
-    return build_board(BOARDS["ulx3s"], chip="pipelined", baud=BAUDS["ulx3s"])
+    return build_board(BOARDS["ulx3s"], baud=BAUDS["ulx3s"])
 
 
 @pytest.fixture
@@ -202,7 +202,7 @@ def test_noise_and_skewed_clocks(ulx3s, pins, skew):
 def test_power_up(ulx3s, pins):
     """The SDRAM is left alone for 200 us; the host is heard as soon as the link is out of reset."""
     board = pins(ulx3s)
-    board.library.run(19_990)
+    board.library.run(15_990)
     assert board.library.sdram.counts.refreshes == 0
     board.library.run(2_000)
     assert board.library.sdram.counts.refreshes >= 8
@@ -215,9 +215,9 @@ def test_every_part_alone(ulx3s, pins, name):
 
 
 @pytest.mark.parametrize(("change", "rule"), [
-    ({"t_rcd": 20_001}, "tRCD"), ({"t_rp": 20_001}, "tRP"), ({"t_rfc": 80_000}, "tRFC"),
+    ({"t_rcd": 25_001}, "tRCD"), ({"t_rp": 25_001}, "tRP"), ({"t_rfc": 80_000}, "tRFC"),
     ({"t_init": 300_000_000}, "tINIT"), ({"t_ref": 50_000_000_000}, "tREF"),
-    ({"t_is": 6_251}, "tIS"), ({"t_ih": 3_751}, "tIH")])
+    ({"t_is": 9_376}, "tIS"), ({"t_ih": 3_126}, "tIH")])
 def test_a_stricter_part_is_not_satisfied(ulx3s, pins, change, rule):
     board = pins(ulx3s, replace(STRICTEST, **change), lawful=False)
     link = board.open()
@@ -228,7 +228,7 @@ def test_a_stricter_part_is_not_satisfied(ulx3s, pins, change, rule):
 
 
 @pytest.mark.parametrize(("delays", "good"), [
-    ((1_300, 8_300), True), ((800, 1_200), False), ((8_400, 8_600), False)])
+    ((700, 10_100), True), ((100, 350), False), ((10_300, 10_600), False)])
 def test_read_data_have_a_window(ulx3s, pins, delays, good):
     """Between the slowest access and the shortest hold, with what the pads add."""
     link = pins(ulx3s, pad_delays=delays).open()
@@ -244,7 +244,7 @@ def test_clocks_that_an_sdram_has(pins, mhz):
     there in time.
     """
     built = build_board(BOARDS["ulx3s"], preset("pico"), freq_hz=mhz * 1_000_000,
-                        chip="pipelined", baud=mhz * 125_000)  # 8 cycles a bit
+                        baud=mhz * 125_000)  # 8 cycles a bit
     assert built.freq_hz == pytest.approx(mhz * 1e6, rel=0.05)
     link = pins(built).open()
     transfers(link, 40, seed=mhz)
@@ -280,8 +280,7 @@ def test_wrong_baud_is_not_heard(ulx3s, pins):
         wire.open(timeout=0.0005, attempts=3)
 
 
-@pytest.mark.parametrize("name", [
-    "tangnano9k", pytest.param("icebreaker", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("name", ["tangprimer20k"])
 def test_boards_with_memory_on_the_chip(pins, name):
     built = build_board(BOARDS[name], baud=BAUDS[name])
     assert built.freq_hz == pytest.approx(BOARDS[name].freq_hz, rel=0.05)
@@ -301,8 +300,6 @@ def test_generators_of_every_family():
     assert {board.family for board in BOARDS.values()} <= set(FAMILIES)
     top = "EHXPLLL #( .CLKI_DIV(2), .CLKFB_DIV(9), .CLKOP_DIV(5) ) pll ( .CLKI(clk) );"
     assert system_hz(top, 25_000_000) == 112_500_000
-    top = "SB_PLL40_PAD #(.DIVR(4'd0), .DIVF(7'd63), .DIVQ(3'd5)) pll (.PACKAGEPIN(clk));"
-    assert system_hz(top, 12_000_000) == 24_000_000
     with pytest.raises(ValueError, match="^EHXPLLL must have a whole number as parameter CLKI_DIV"):
         system_hz("EHXPLLL #(.CLKFB_DIV(1)) pll (", 1)
     with pytest.raises(ValueError, match="^the top module must have one of EHXPLLL, .*, not 0$"):

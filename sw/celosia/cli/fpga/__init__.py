@@ -22,15 +22,15 @@ examples:
   celosia fpga build --board ulx3s                      bitstream and report, in build/fpga/
   celosia fpga build --board ulx3s --seeds 1 2 3        the best of three
   celosia fpga build --board ulx3s --program            and into the board
-  celosia fpga build --board icebreaker --synth-only    area, in a minute or two
+  celosia fpga build --board arty_a7 --synth-only       area, in a few minutes
   celosia fpga budget --preset edge                     what each unit takes, of what it may
   celosia fpga table build/fpga/*/report.json           a table of what was built
 
 docs/fpga.md goes from an unpacked board to the demo.
 """
 _BUILD = """\
-Synthesis, place and route and packing with Yosys, nextpnr and the packers of Trellis, IceStorm
-and Apicula: those on PATH, else those that celosia[fpga] brings; CELOSIA_YOSYS,
+Synthesis, place and route and packing with Yosys, nextpnr and the packers of Trellis and
+Apicula: those on PATH, else those that celosia[fpga] brings; CELOSIA_YOSYS,
 CELOSIA_NEXTPNR_ECP5 and so on name others. What an earlier build has made of the same is taken
 from the output folder. Exit code 1: the design does not fit, or the clock is not met (the bitstream
 is there all the same).
@@ -41,8 +41,6 @@ cells on the longest path that ends there, with an estimate of its time where wi
 Nothing is placed; it takes minutes where routing takes an hour. What an earlier call has made of
 the same is taken from the output folder. Exit code 1: a unit takes more than its budget.
 """
-
-_CHIPS = "compact", "pipelined"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -64,9 +62,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                        help=", ".join(BOARDS))
     build.add_argument("--preset", choices=list(PRESETS), metavar="PRESET",
                        help=f"chip: {', '.join(PRESETS)} (default: the board's)")
-    build.add_argument("--chip", choices=_CHIPS, metavar="KIND",
-                       help=f"{' or '.join(_CHIPS)}, see docs/fpga.md (default: the first that "
-                            "the board lists and the preset can be)")
     build.add_argument("--freq", type=_megahertz, metavar="MHZ",
                        help="clock of the chip (default: the board's)")
     build.add_argument("--baud", type=_positive, metavar="BAUD",
@@ -100,7 +95,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                         help="output folder (default: build/fpga/BOARD-PRESET-budget)")
     budget.add_argument("--json", action="store_true",
                         help="write one JSON object; steps go to standard error")
-    budget.set_defaults(run=_budget, chip="pipelined", freq=None, baud=None)
+    budget.set_defaults(run=_budget, freq=None, baud=None)
 
     table = inner.add_parser("table", help="make docs/performance.md's table of boards",
                              description="Make a Markdown table of reports that builds wrote.")
@@ -140,8 +135,7 @@ def _boards(args: argparse.Namespace) -> int:
     rows = [("board", "device", "chip", "clock", "memory", "link", "")]
     for board in BOARDS.values():
         memory = f"{board.memory_bytes >> 10:,} KiB {board.memory}"
-        chip = f"{board.preset}, {' or '.join(board.chips)}"
-        rows.append((board.name, board.device, chip, f"{board.freq_hz / 1e6:g} MHz",
+        rows.append((board.name, board.device, board.preset, f"{board.freq_hz / 1e6:g} MHz",
                      memory, f"{board.baud:,} baud", board.title))
     widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
     for row in rows:
@@ -157,7 +151,7 @@ def _sources(args: argparse.Namespace) -> Any:
         from celosia_hw.boards.sources import sources
         chosen = board(args.board)
         return sources(chosen, preset(args.preset or chosen.preset),
-                       None if args.freq is None else round(args.freq * 1e6), chip=args.chip,
+                       None if args.freq is None else round(args.freq * 1e6),
                        baud=args.baud)
     except ModuleNotFoundError as error:
         raise needs("fpga build", error, "fpga") from error
@@ -170,8 +164,6 @@ def _command(args: argparse.Namespace, made: Any) -> str:
     words = ["celosia fpga build --board", made.board.name]
     if made.config.name != made.board.preset:
         words += ["--preset", made.config.name]
-    if args.chip is not None:
-        words += ["--chip", args.chip]
     if args.freq is not None:
         words += ["--freq", f"{args.freq:g}"]
     if args.baud is not None:
@@ -250,8 +242,7 @@ def _build(args: argparse.Namespace) -> int:
     if built.lacks or (built.best and not built.best.timing.met):
         return 1
     if built.bitstream and (args.program or args.flash):
-        # What is in the flash memory beside the bitstream must be there too.
-        program(made.board, built.bitstream, flash=args.flash or bool(made.flash), say=say)
+        program(made.board, built.bitstream, flash=args.flash, say=say)
     return 0
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from celosia.arch.board import Sources
 from celosia.cli.fpga.errors import FpgaError, ToolMissing
-from celosia.cli.fpga.families import RESOURCES, TOP, Family, Floor, available, family
+from celosia.cli.fpga.families import RESOURCES, TOP, Family, available, family
 from celosia.cli.fpga.maps import FILES
 from celosia.cli.fpga.netlist import KEEP_NAMES, Netlist
 from celosia.cli.fpga.netlist import read as read_netlist
@@ -31,8 +31,6 @@ _NETLIST, _VERILOG, _SCRIPT = "netlist.json", "top.v", "build.tcl"
 _PLACED, _PLANNED = "placed.json", "planned.json"
 #: Share of a cycle that the paths of a placed chip should take: routing adds to it.
 _LIMIT = 0.92
-#: What the flash memory holds behind the bitstream.
-_FIRMWARE = "firmware.bin"
 
 
 @dataclass(frozen=True)
@@ -109,11 +107,7 @@ def write_sources(made: Sources, folder: Path) -> list[Path]:
     folder.mkdir(parents=True, exist_ok=True)
     for name, text in files.items():
         _write(folder / name, text)
-    written = [folder / name for name in files]
-    if made.flash:
-        written.append(folder / _FIRMWARE)
-        written[-1].write_bytes(made.flash)
-    return written
+    return [folder / name for name in files]
 
 
 @dataclass(frozen=True)
@@ -149,16 +143,14 @@ class _Flow:
 
     def synthesise(self, tool: Tool, key: str, quick: bool) -> float:
         """Make the netlist."""
-        # The compact chip, which goes, was measured on all its boards without.
-        told, files = (self.family.told, FILES) if self.made.chip == "pipelined" else ((), {})
-        for name, text in files.items():
+        for name, text in FILES.items():
             _write(self.folder / name, text)
         script = "; ".join((
             f"read_verilog -sv {_VERILOG}", f"hierarchy -top {TOP}", KEEP_NAMES,
-            *told, *([QUICK] if quick else []), self.family.synth(self.made.board),
+            *self.family.told, *([QUICK] if quick else []), self.family.synth(self.made.board),
             f"write_json {_NETLIST}"))
         return self.step("synthesis", tool, ["-q", "-l", "synthesis.log", "-p", script],
-                         digest(key, files), "synthesis.log", _NETLIST, own_log=True)
+                         digest(key, FILES), "synthesis.log", _NETLIST, own_log=True)
 
     def arguments(self, netlist: str, seed: int) -> list[str]:
         """Of place and route, but for what is written."""
@@ -167,7 +159,7 @@ class _Flow:
 
     def plan(self, tool: Tool, key: str) -> tuple[str, float]:
         """Give blocks their places, once for all seeds; return the netlist and the seconds."""
-        floor = _floor(self.made)
+        floor = self.family.floor
         if floor is None:
             return _NETLIST, 0
         arguments = [*self.arguments(_NETLIST, 1), "--no-route", "--write", _PLACED,
@@ -187,7 +179,7 @@ class _Flow:
         """Place and refine where that is a step of its own; return what else place and route is
         told, its netlist, and the seconds.
         """
-        floor = _floor(self.made)
+        floor = self.family.floor
         if floor is None:
             return [], planned, 0
         placed, refined = f"placed-{seed}.json", f"refined-{seed}.json"
@@ -216,20 +208,6 @@ class _Flow:
                             report, routed)
         return Routed(seed, read_timing(self.folder / report, netlist, self.family),
                       before + seconds)
-
-
-def _floor(made: Sources) -> Floor | None:
-    """What is known of the cells of a chip that is placed in steps."""
-    return family(made.board).floor if made.chip == "pipelined" else None
-
-
-def _with_flash(packed: Path, made: Sources) -> bytes:
-    """The contents of a flash memory: a bitstream, and what comes behind it."""
-    data, offset = packed.read_bytes(), made.flash_offset
-    if len(data) > offset:
-        raise FpgaError(f"{packed} must have at most {offset} bytes, for the firmware comes "
-                        f"behind it, not {len(data)}")
-    return data.ljust(offset, b"\xff") + made.flash
 
 
 def build(made: Sources, folder: Path, *, seeds: Iterable[int] = (1,), synth_only: bool = False,
@@ -266,7 +244,7 @@ def build(made: Sources, folder: Path, *, seeds: Iterable[int] = (1,), synth_onl
     # All are looked for first: it would be late to miss one after an hour.
     names = ["yosys", *([] if synth_only else [kind.place, kind.pack])]
     tools = {name: find(name) for name in names}
-    if not synth_only and _floor(made) and not importlib.util.find_spec("scipy"):
+    if not synth_only and kind.floor and not importlib.util.find_spec("scipy"):
         raise ToolMissing("scipy must be installed: pip install 'celosia[fpga]'")
     with locked(folder):
         write_sources(made, folder)
@@ -294,11 +272,8 @@ def build(made: Sources, folder: Path, *, seeds: Iterable[int] = (1,), synth_onl
             raise FpgaError("--seeds must have one seed at least")
         routed = f"routed-{best.seed}.{kind.routed}"
         key = content(folder / routed)
-        packed = f"packed.{kind.bitstream}" if made.flash else bitstream
         seconds["packing"] = flow.step(
-            "packing", tools[kind.pack], kind.packing(made.board, routed, packed), key,
-            "packing.log", packed)
-        if made.flash:
-            (folder / bitstream).write_bytes(_with_flash(folder / packed, made))
+            "packing", tools[kind.pack], kind.packing(made.board, routed, bitstream), key,
+            "packing.log", bitstream)
         built.bitstream = folder / bitstream
         return built

@@ -100,9 +100,6 @@ class Family:
         `celosia.arch.board.Capacity`.
     prefixes
         The same for cells that begin so.
-    packs
-        Whether a LUT and a flip-flop that it drives share a cell whose number is the limit, and a
-        flip-flop alone takes one.
     place
         Program that places and routes, "" where nothing here does.
     arguments
@@ -120,16 +117,15 @@ class Family:
     delays
         Of its cells; None where they were not measured.
     told
-        Commands of Yosys before ``synth`` for a pipelined chip, see `celosia.cli.fpga.maps`.
+        Commands of Yosys before ``synth``, see `celosia.cli.fpga.maps`.
     floor
-        For a pipelined chip, which is placed in steps; None: nextpnr places and routes at once.
+        Of a chip that is placed in steps; None: nextpnr places and routes at once.
     """
 
     name: str
     synth: Callable[[Board], str]
     cells: Mapping[str, Mapping[str, float]]
     prefixes: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
-    packs: bool = False
     place: str = ""
     arguments: Callable[[Sources, str], list[str]] = lambda made, routed: []
     routed: str = ""
@@ -201,12 +197,11 @@ _ECP5_PLACED = Delays(
 
 def _ecp5_arguments(made: Sources, routed: str) -> list[str]:
     board = made.board
-    # The other placer, heap, packs the pipelined chip so that no router finishes. Of the compact
-    # `edge` on an ULX3S it makes 109 MHz, this one 86. router1 gave 170 MHz where router2 gave 118.
-    placer = ["--placer", "static"] if made.chip == "pipelined" else []
+    # The other placer, heap, packs `edge` so that no router finishes. router1 gave 170 MHz where
+    # router2 gave 118.
     return [f"--{board.device}", "--package", board.package, "--speed", board.speed,
             "--lpf", made.constraints_file, *(["--textcfg", routed] if routed else []),
-            "--router", "router1", *placer]
+            "--router", "router1", "--placer", "static"]
 
 
 _ECP5 = Family(
@@ -231,26 +226,6 @@ _ECP5 = Family(
     floor=Floor(("DP16KD", "MULT18X18D"),
                 {"TRELLIS_COMB": 1 / 8, "TRELLIS_FF": 1 / 24, "TRELLIS_RAMW": 0.0},
                 _ECP5_PLACED))
-
-_ICE40 = Family(
-    "ice40",
-    # The device only chooses the delays that logic is mapped for.
-    synth=lambda board: (f"synth_ice40 -dsp -spram -device {'u' if 'up' in board.device else 'hx'} "
-                         f"-top {TOP}"),
-    cells=_cells(luts={"SB_LUT4": 1}, multipliers={"SB_MAC16": 1},
-                 block_rams={"SB_RAM40_4K": 1, "SB_RAM40_4KNR": 1, "SB_RAM40_4KNW": 1,
-                             "SB_RAM40_4KNRNW": 1}),
-    prefixes=_cells(flip_flops={"SB_DFF": 1}),
-    packs=True,
-    place="nextpnr-ice40",
-    arguments=lambda made, routed: [
-        f"--{made.board.device}", "--package", made.board.package, "--pcf", made.constraints_file,
-        "--asc", routed],
-    routed="asc", pack="icepack",
-    packing=lambda board, routed, bitstream: [routed, bitstream],
-    bitstream="bin",
-    placed={"luts": {"ICESTORM_LC": 1}, "multipliers": {"ICESTORM_DSP": 1},
-            "block_rams": {"ICESTORM_RAM": 1}})
 
 _GOWIN = Family(
     "gowin",
@@ -282,7 +257,7 @@ _XILINX7 = Family(
                  block_rams={"RAMB36E1": 1, "RAMB18E1": 0.5}))
 
 #: Every family by its name.
-FAMILIES = {each.name: each for each in (_ECP5, _ICE40, _GOWIN, _XILINX7)}
+FAMILIES = {each.name: each for each in (_ECP5, _GOWIN, _XILINX7)}
 
 
 def family(board: Board) -> Family:

@@ -1,10 +1,10 @@
 """Gives DSP blocks and block RAMs their places before the rest of a design is placed.
 
 nextpnr's placer `static` puts them where it likes, as if every tile could be one, then moves each
-to the nearest that is, and leaves the logic around where it was: of the pipelined `edge` on an
-ULX3S, wires are half as long again after that step. So a design is placed twice. Of the first
-placement, blocks exchange places until wires are short *when the logic follows*; in the second they
-are fixed, and logic is placed around them from the beginning.
+to the nearest that is, and leaves the logic around where it was: of `edge` on an ULX3S, wires are
+half as long again after that step. So a design is placed twice. Of the first placement, blocks
+exchange places until wires are short *when the logic follows*; in the second they are fixed, and
+logic is placed around them from the beginning.
 
 How logic follows is guessed as in analytical placement: nets are springs between a cell and the
 two that are furthest out (Spindler, Schlichtmann and Johannes, Kraftwerk2, 2008), and cells that

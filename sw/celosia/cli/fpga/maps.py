@@ -1,4 +1,4 @@
-"""What synthesis is told of a pipelined chip because Yosys does not find it by itself.
+"""What synthesis is told because Yosys does not find it by itself.
 
 Each is a file for Yosys beside the design, and the commands that read it.
 

@@ -36,18 +36,13 @@ _CHIP_UNITS = {
 #: The same for what is around it.
 _OUTER_UNITS = {
     "link": "link", "memory": "memory", "arbiter": "memory",
-    # Of the compact chip.
-    "sequencer": "sequencer", "boot": "sequencer", "firmware": "sequencer", "engine": "mxu",
-    "devices": "link", "buffer": "ub", "accumulators": "acc", "external": "memory",
-    "line": "memory", "sdram": "memory",
 }
 #: What each unit of a report is.
 UNITS = {
     "mxu": "matrix unit", "ub": "unified buffer", "acc": "accumulators", "vpu": "vector unit",
     "scalar": "scalar unit", "load": "load engine", "store": "store engine",
     "host": "host interface", "bus": "arbiter and guard of the memory port",
-    "chip": "the chip between its units", "sequencer": "sequencer and its firmware",
-    "link": "host link",
+    "chip": "the chip between its units", "link": "host link",
     "memory": "memory and its controller", "board": "clock, pins, lights",
 }
 
@@ -121,12 +116,9 @@ class Netlist:
     ----------
     cells
         By name.
-    registers
-        By the name of a LUT, the register that shares its cell of the device.
     """
 
     cells: dict[str, Cell] = field(default_factory=dict)
-    registers: dict[str, Cell] = field(default_factory=dict)
 
     def total(self) -> dict[str, int]:
         """What the design takes, by resource."""
@@ -227,25 +219,6 @@ def _place_by_use(cells: list[Cell]) -> None:
         cell.place = cell.place or ()
 
 
-def _pack(cells: Iterable[Cell]) -> dict[str, Cell]:
-    """Count cells of a LUT and a flip-flop as LUTs: a flip-flop that no LUT of its own drives
-    takes a cell that is a LUT's no more. Return the others by the name of the LUT.
-    """
-    every = list(cells)
-    users = Counter(bit for cell in every for bit in cell.taken)
-    makers = {bit: cell for cell in every if cell.takes.get("luts") for bit in cell.given
-              if users[bit] == 1}
-    shared = {}
-    for cell in every:
-        if cell.takes.get("flip_flops"):
-            lut = next((makers[bit] for bit in cell.taken if bit in makers), None)
-            if lut is None:
-                cell.takes = {**cell.takes, "luts": 1}
-            else:
-                shared[lut.name] = cell
-    return shared
-
-
 def _kind(cell: Mapping[str, Any]) -> str:
     """What a cell is: its type, and whether the register behind its product is in use."""
     used = cell.get("parameters", {}).get("REG_OUTPUT_CLK", "NONE") != "NONE"
@@ -272,4 +245,4 @@ def read(path: Path, family: Family) -> Netlist:
     named = _names(module["netnames"])
     _place_by_nets(cells, named)
     _place_by_use(cells)
-    return Netlist({cell.name: cell for cell in cells}, _pack(cells) if family.packs else {})
+    return Netlist({cell.name: cell for cell in cells})

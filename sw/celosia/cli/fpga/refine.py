@@ -39,7 +39,7 @@ _BACK = 1e-4
 #: Of what there is not.
 _NEVER = -1e9
 #: Cells of long paths that a sweep tries to move; sweeps without a gain, after which it ends.
-_CELLS, _PATIENCE = 500, 10
+_CELLS, _PATIENCE = 1500, 10
 #: Tiles around the best place and around the cell where a place is looked for; places of the best
 #: that are tried.
 _AROUND, _NEAR, _TRIED = 4, 2, 12
@@ -114,7 +114,7 @@ class _Design:
             for flip_flop in (False, True)}
         memories = {tuple(self.at[cell]) for cell, kind in enumerate(self.kinds)
                     if kind.startswith((f"{_LUT} DPRAM", f"{_LUT} RAMW", "TRELLIS_RAMW"))}
-        #: Tiles that logic may go to.
+        #: Tiles that logic may go to; it may leave those with memories.
         self.tiles = {place[:2] for place in self.places if place} - memories
         self._read_controls(listed)
         self._read_wires()
@@ -127,7 +127,7 @@ class _Design:
         self._partner: dict[int, int] = {}
         given = {bit: index for index, cell in enumerate(listed) if self.kinds[index] == _LUT
                  for bit in cell["connections"].get("F", ())}
-        self._moves = [self.kinds[index] == _LUT and place is not None and place[:2] in self.tiles
+        self._moves = [self.kinds[index] == _LUT and place is not None
                        for index, place in enumerate(self.places)]
         for index, cell in enumerate(listed):
             place = self.places[index]
@@ -140,7 +140,7 @@ class _Design:
                                     ("CE", ("CEMUX", "GSR"))))
             beside = self.taken[False].get(place)
             if not ports.get("DI"):
-                self._moves[index] = place[:2] in self.tiles
+                self._moves[index] = True
             elif beside is not None and given.get(ports["DI"][0]) == beside:
                 self._partner |= {index: beside, beside: index}
                 self._moves[index] = self._moves[beside]
@@ -247,6 +247,8 @@ class _Design:
         kinds = {self.kinds[cell] == _FLIP_FLOP: cell for cell in group}
         there = {flip_flop: self.taken[flip_flop].get(place) for flip_flop in kinds}
         found = tuple(cell for cell in there.values() if cell is not None)
+        if found and tuple(self.at[group[0]]) not in self.tiles:
+            return None
         for cell in found:
             # It moves, and takes nothing with it that does not.
             if not self._moves[cell] or not set(self.group(cell)) <= set(found):

@@ -47,7 +47,7 @@ def as_data(built: BuildResult, command: str) -> dict[str, Any]:
         "format": FORMAT, "version": metadata.version("celosia"), "command": command,
         "board": made.board.name, "title": made.board.title, "device": made.board.device,
         "build_only": made.board.build_only,
-        "preset": made.config.name, "compact": made.chip == "compact",
+        "preset": made.config.name,
         "fingerprint": f"{made.config.fingerprint:#010x}",
         "array": made.config.dim, "freq_mhz": made.freq_hz / 1e6, "baud": made.baud,
         "memory_bytes": made.memory_bytes,
@@ -108,7 +108,7 @@ def columns(rows: Iterable[tuple[str, ...]]) -> list[str]:
 def as_text(built: BuildResult) -> str:
     """Return the report of a build, for a person."""
     made, best = built.sources, built.best
-    lines = [(f"{made.config.name}, {made.chip}, on {made.board.title} ({made.board.device}), "
+    lines = [(f"{made.config.name} on {made.board.title} ({made.board.device}), "
              f"{made.freq_hz / 1e6:g} MHz, link {made.baud:,} baud, "
              f"fingerprint {made.config.fingerprint:#010x}"), ""]
     have, used = available(made.board.capacity), built.used()
@@ -172,8 +172,7 @@ def table(reports: Iterable[Mapping[str, Any]]) -> str:
         cells = [f"{report['resources'][name]['used']:,} "
                  f"({report['resources'][name]['percent']:.0f}%)" for name in RESOURCES]
         seeds = f" ({len(speeds)})" if speeds else ""
-        chip = f"`{report['preset']}`" + (", compact" if report.get("compact") else "")
-        lines.append(f"| {report['title']} | {chip} | {report['freq_mhz']:.4g} | "
+        lines.append(f"| {report['title']} | `{report['preset']}` | {report['freq_mhz']:.4g} | "
                      f"{_fmax(report)}{seeds} | {' | '.join(cells)} | {gmacs} | "
                      f"`{report['command']}` |")
     return "\n".join(lines) + "\n"

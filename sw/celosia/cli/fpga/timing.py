@@ -16,10 +16,7 @@ from celosia.cli.fpga.netlist import Cell, Netlist
 __all__ = ["Clock", "CriticalPath", "TimingReport", "read"]
 
 #: What nextpnr adds to the name of a clock's net: where it is buffered, the pad it comes from.
-_BUFFERED = re.compile(r"^\$glbnet\$|\$TRELLIS_IO_IN$|\$SB_IO_IN(_\$glb_clk)?$|_\$glb_clk$|"
-                       r"\$glb_clk$|_IBUF_I_O$|\$IBUF_O$")
-#: What it adds to the name of a cell that it packs others into.
-_PACKED = re.compile(r"_(LC|DFFLC|RAM|DSP)$")
+_BUFFERED = re.compile(r"^\$glbnet\$|\$TRELLIS_IO_IN$|_IBUF_I_O$|\$IBUF_O$")
 #: Kinds of hop that are wires; the others are in a cell.
 _WIRES = "routing"
 
@@ -106,12 +103,9 @@ def _clock_name(name: str) -> str:
 def _cell(name: str, netlist: Netlist) -> Cell | None:
     """Find a cell by the name that nextpnr has for it, or for what it was packed into."""
     while name not in netlist.cells:
-        if packed := _PACKED.search(name):
-            name = name[:packed.start()]
-        else:
-            name, dollar, _ = name.rpartition("$")
-            if not dollar:
-                return None
+        name, dollar, _ = name.rpartition("$")
+        if not dollar:
+            return None
     return netlist.cells[name]
 
 
@@ -120,7 +114,6 @@ def _end(name: str, netlist: Netlist) -> tuple[str, str]:
     cell = _cell(name, netlist)
     if cell is None:
         return name, "board"
-    cell = netlist.registers.get(cell.name, cell)
     return cell.label, cell.unit
 
 

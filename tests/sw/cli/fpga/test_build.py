@@ -1,4 +1,3 @@
-import dataclasses
 import json
 import re
 
@@ -10,7 +9,6 @@ from celosia.cli.fpga.program import program
 from celosia.cli.fpga.report import as_data, as_text, load, table
 from celosia.cli.fpga.stamps import locked
 from celosia_hw.boards import board
-from celosia_hw.soc.compact.boot import FLASH_OFFSET
 from fake_fpga import ecp5, sources, timing
 
 
@@ -26,16 +24,16 @@ def names(calls):
 def test_build_runs_each_tool_once_and_leaves_bitstream_and_logs(tools, out):
     lines = []
     built = build(sources(), out, say=lines.append)
-    synth, place, pack = tools.calls()
+    synth, _, _, route, pack = tools.calls()
     assert synth[:4] == ["yosys", "-q", "-l", "synthesis.log"]
     assert re.fullmatch(r"read_verilog -sv top\.v; hierarchy -top top; .*flatten.*; "
-                        r"scratchpad -set abc9\.D \d+; synth_ecp5 -nowidelut -top top; "
+                        r".*scratchpad -set abc9\.D \d+; synth_ecp5 -nowidelut -top top; "
                         r"write_json netlist\.json", synth[5])
-    assert place == [
-        "nextpnr-ecp5", "--json", "netlist.json", "--top", "top", "--seed", "1", "--freq",
-        "50.000000", "--timing-allow-fail", "--report", "timing-1.json", "--25k", "--package",
-        "CABGA256", "--speed", "6", "--lpf", "top.lpf", "--textcfg", "routed-1.config",
-        "--router", "router1"]
+    assert route == [
+        "nextpnr-ecp5", "--json", "refined-1.json", "--top", "top", "--seed", "1", "--freq",
+        "50.000000", "--timing-allow-fail", "--no-pack", "--no-place", "--report",
+        "timing-1.json", "--25k", "--package", "CABGA256", "--speed", "6", "--lpf", "top.lpf",
+        "--textcfg", "routed-1.config", "--router", "router1", "--placer", "static"]
     assert pack == ["ecppack", "--compress", "routed-1.config", "celosia-small-nano.bit"]
     assert built.bitstream == out / "celosia-small-nano.bit"
     assert built.bitstream.read_text() == "bits of routed"
@@ -43,16 +41,12 @@ def test_build_runs_each_tool_once_and_leaves_bitstream_and_logs(tools, out):
     assert (out / "route-1.log").exists()
     assert built.tools == {"yosys": "yosys 0.70", "nextpnr-ecp5": "nextpnr-ecp5 0.11.1",
                            "ecppack": "ecppack 1.4"}
-    assert list(built.seconds) == ["synthesis", "seed 1", "packing"]
+    assert list(built.seconds) == ["synthesis", "floor plan", "seed 1", "packing"]
     assert lines[0] == "synthesis        yosys 0.70 ..."
 
 
-def pipelined():
-    return dataclasses.replace(sources(), chip="pipelined")
-
-
-def test_pipelined_chip_is_placed_in_steps(tools, out):
-    built = build(pipelined(), out, seeds=[4, 5])
+def test_chip_is_placed_in_steps(tools, out):
+    built = build(sources(), out, seeds=[4, 5])
     _, first, *seeds, _ = tools.calls()
     assert first[1:] == [
         "--json", "netlist.json", "--top", "top", "--seed", "1", "--freq", "50.000000",
@@ -75,24 +69,24 @@ def test_pipelined_chip_is_placed_in_steps(tools, out):
 
 
 def test_floor_plan_is_kept_while_it_is_of_the_same(tools, out):
-    build(pipelined(), out)
+    build(sources(), out)
     tools.calls()
     lines = []
-    build(pipelined(), out, say=lines.append)
+    build(sources(), out, say=lines.append)
     assert tools.calls() == []
     assert "floor plan       as before" in lines
     (out / "planned.json").unlink()
-    build(pipelined(), out)
+    build(sources(), out)
     assert tools.calls() == []  # it was made of the same again
     (out / "placed.json").unlink()
     (tools.folder / "placed.json").write_text((tools.folder / "placed.json").read_text().replace(
         "X1/Y3", "X1/Y4"))
-    build(pipelined(), out)
+    build(sources(), out)
     assert [(call[0], call[2]) for call in tools.calls()] == [
         ("nextpnr-ecp5", "netlist.json"), ("nextpnr-ecp5", "planned.json"),
         ("nextpnr-ecp5", "refined-1.json"), ("ecppack", "routed-1.config")]
     (out / "refined-1.json").unlink()
-    build(pipelined(), out)
+    build(sources(), out)
     assert tools.calls() == []  # likewise
 
 
@@ -100,10 +94,9 @@ def test_floor_plan_wants_scipy_before_anything_is_made(tools, out, monkeypatch)
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     with pytest.raises(ToolMissing,
                        match=r"^scipy must be installed: pip install 'celosia\[fpga\]'"):
-        build(pipelined(), out)
+        build(sources(), out)
     assert tools.calls() == []
-    assert build(sources(), out).bitstream
-    assert build(pipelined(), out, synth_only=True).netlist.cells
+    assert build(sources(), out, synth_only=True).netlist.cells
 
 
 def test_the_same_again_runs_nothing_and_changes_run_what_they_must(tools, out):
@@ -113,12 +106,12 @@ def test_the_same_again_runs_nothing_and_changes_run_what_they_must(tools, out):
     again = build(sources(), out, say=lines.append)
     assert tools.calls() == []
     assert [line.split("  ")[0] for line in lines if line.endswith("as before")] == [
-        "synthesis", "seed 1", "packing"]
+        "synthesis", "floor plan", "seed 1", "seed 1", "packing"]
     assert again.bitstream == first.bitstream
     assert again.used() == first.used()
     build(sources(), out, seeds=[1, 5])
     assert [(call[0], call[6]) for call in tools.calls() if call[0] != "ecppack"] == [
-        ("nextpnr-ecp5", "5")]
+        ("nextpnr-ecp5", "5")] * 2
     build(sources(verilog="module top(); endmodule\n"), out)
     assert names(tools.calls()) == ["yosys", "ecppack"]  # that gave the same netlist
 
@@ -150,7 +143,7 @@ def test_damaged_notes_are_none(tools, out):
     (out / "stamps.json").write_text('{"netlist.json": 3}')
     tools.calls()
     build(sources(), out)
-    assert names(tools.calls()) == ["yosys", "nextpnr-ecp5", "ecppack"]
+    assert names(tools.calls()) == ["yosys", *["nextpnr-ecp5"] * 3, "ecppack"]
 
 
 def test_best_of_the_seeds_is_packed_and_the_worst_is_stated(tools, out):
@@ -181,7 +174,7 @@ def test_report_has_everything(tools, out):
     assert data["critical_path"]["start"] == "mxu.row.a[0]"
     assert [seed["fmax_mhz"] for seed in data["seeds"]] == [55.5, 56.5]
     text = as_text(built)
-    assert "nano, compact, on A small board (25k), 50 MHz, link 1,000,000 baud" in text
+    assert "nano on A small board (25k), 50 MHz, link 1,000,000 baud" in text
     assert re.search(r"^LUTs +12 +100 +12\.0%$", text, re.M)
     assert re.search(r"^vector unit +4 +1 +0 +0$", text, re.M)
     assert "critical path 7.50 ns: 4.75 logic of 2 cells, 2.75 routing, clock clk_sys\n" in text
@@ -231,7 +224,7 @@ def test_quick_synthesis_is_another_netlist(tools, out):
 
 
 @pytest.mark.parametrize(("tool", "log"), [("yosys", "synthesis.log"),
-                                           ("nextpnr-ecp5", "route-1.log"),
+                                           ("nextpnr-ecp5", "place.log"),
                                            ("ecppack", "packing.log")])
 def test_failing_tool_is_named_with_its_log_and_no_old_bitstream_stays(tools, out, tool, log):
     build(sources(), out)
@@ -287,37 +280,19 @@ def test_board_of_vivado_says_so(tools, out):
     assert build(made, out, synth_only=True).netlist.cells
 
 
-@pytest.mark.parametrize(("name", "calls"), [
-    ("icebreaker", [
-        ["nextpnr-ice40", "--up5k", "--package", "sg48", "--pcf", "top.lpf", "--asc",
-         "routed-1.asc"], ["icepack", "routed-1.asc", "celosia-icebreaker-nano.bin"]]),
-    ("tangnano9k", [
-        ["nextpnr-himbaechel", "--device", "GW1NR-LV9QN88PC6/I5", "--vopt", "family=GW1N-9C",
-         "--vopt", "cst=top.lpf", "--write", "routed-1.json"],
-        ["gowin_pack", "-d", "GW1N-9C", "-o", "celosia-tangnano9k-nano.fs", "routed-1.json"]]),
-])
-def test_other_families_have_their_tools(tools, out, name, calls):
+def test_gowin_has_its_tools_and_is_placed_and_routed_at_once(tools, out):
     made = sources()
-    object.__setattr__(made, "board", board(name))
+    object.__setattr__(made, "board", board("tangprimer20k"))
     built = build(made, out)
     synth, place, pack = tools.calls()
-    assert {"icebreaker": "synth_ice40 -dsp -spram -device u ",
-            "tangnano9k": "synth_gowin -family gw1n "}[name] in synth[5]
-    assert [place[0], *place[12:]] == calls[0]
-    assert pack == calls[1]
+    assert "synth_gowin -family gw2a " in synth[5]
+    assert [place[0], *place[12:]] == [
+        "nextpnr-himbaechel", "--device", "GW2A-LV18PG256C8/I7", "--vopt", "family=GW2A-18",
+        "--vopt", "cst=top.lpf", "--write", "routed-1.json"]
+    assert pack == ["gowin_pack", "-d", "GW2A-18", "-o", "celosia-tangprimer20k-nano.fs",
+                    "routed-1.json"]
+    assert list(built.seconds) == ["synthesis", "seed 1", "packing"]
     assert built.bitstream.exists()
-
-
-def test_firmware_comes_behind_the_bitstream(tools, out):
-    made = sources()
-    object.__setattr__(made, "board", board("icebreaker"))
-    object.__setattr__(made, "flash", b"firmware")
-    object.__setattr__(made, "flash_offset", FLASH_OFFSET)
-    built = build(made, out)
-    assert (out / "firmware.bin").read_bytes() == b"firmware"
-    packed = (out / "packed.bin").read_bytes()
-    assert built.bitstream == out / "celosia-icebreaker-nano.bin"
-    assert built.bitstream.read_bytes() == packed.ljust(FLASH_OFFSET, b"\xff") + b"firmware"
 
 
 def test_programming_calls_the_loader(tools, out):
@@ -336,11 +311,10 @@ def test_programming_calls_the_loader(tools, out):
 def test_table_has_the_slowest_and_the_fastest_seed(tools, out):
     data = as_data(build(sources(), out, seeds=[1, 4, 2]), "celosia fpga build --board small")
     head, rule, row = table([data]).splitlines()
-    assert row == ("| A small board | `nano`, compact | 50 | 55.5..58.5 (3) | 12 (12%) | 3 (3%) | "
+    assert row == ("| A small board | `nano` | 50 | 55.5..58.5 (3) | 12 (12%) | 3 (3%) | "
                    "1 (25%) | 1 (25%) | 0.89 | `celosia fpga build --board small` |")
     assert head.count("|") == rule.count("|") == row.count("|")
-    assert "| `nano` | 50.14 |" in table([
-        {**data, "freq_mhz": 27 * 13 / 7, "compact": False}])
+    assert "| `nano` | 50.14 |" in table([{**data, "freq_mhz": 27 * 13 / 7}])
 
 
 @pytest.mark.parametrize(("text", "found"), [

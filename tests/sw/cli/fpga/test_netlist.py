@@ -70,24 +70,8 @@ def test_netlist_without_the_top_is_an_error(tmp_path):
         read(path, FAMILY)
 
 
-def test_ice40_flip_flop_without_its_lut_takes_a_cell(tmp_path):
-    def cell(kind, ins, outs):
-        return {"type": kind, "port_directions": {"I": "input", "O": "output"},
-                "connections": {"I": ins, "O": outs}}
-    cells = {"a": cell("SB_LUT4", [2], [3]), "b": cell("SB_DFFE", [3], [4]),
-             "c": cell("SB_DFF", [4], [5]), "d": cell("SB_LUT4", [5], [6]),
-             "e": cell("SB_DFFSR", [6], [7]), "f": cell("SB_DFFSR", [6], [8])}
-    path = tmp_path / "netlist.json"
-    path.write_text(json.dumps({"modules": {"top": {"cells": cells, "netnames": {
-        "system.link.x": {"bits": [4], "hide_name": 0}}}}}))
-    found = read(path, FAMILIES["ice40"])
-    assert found.total() == {"luts": 5, "flip_flops": 4, "multipliers": 0, "block_rams": 0}
-    assert {name: cell.name for name, cell in found.registers.items()} == {"a": "b"}
-
-
 @pytest.mark.parametrize(("name", "cell", "takes"), [
-    ("ecp5", "CCU2C", {"luts": 2}), ("ecp5", "PFUMX", {}), ("ice40", "SB_DFFESS",
-                                                            {"flip_flops": 1}),
+    ("ecp5", "CCU2C", {"luts": 2}), ("ecp5", "PFUMX", {}),
     ("gowin", "MULT9X9", {"multipliers": 0.5}), ("gowin", "RAM16SDP4", {"luts": 4}),
     ("gowin", "DFFRE", {"flip_flops": 1}), ("gowin", "MUX2_LUT5", {}),
     ("xilinx7", "RAMB18E1", {"block_rams": 0.5}),
@@ -109,7 +93,7 @@ def report(tmp_path, design, found, kind=FAMILY):
     return read_timing(path, design, kind)
 
 
-@pytest.mark.parametrize("name", ["clk_sys", "$glbnet$clk_sys", "clk_sys$SB_IO_IN_$glb_clk",
+@pytest.mark.parametrize("name", ["clk_sys", "$glbnet$clk_sys", "clk_sys$TRELLIS_IO_IN",
                                   "clk_sys_IBUF_I_O", "$glbnet$clk_sys$TRELLIS_IO_IN"])
 def test_clock_and_critical_path(tmp_path, design, name):
     made = report(tmp_path, design, timing(name))
@@ -137,6 +121,6 @@ def test_report_without_a_clock_is_an_error(tmp_path, design):
 def test_unknown_family_is_an_error():
     board = ecp5()
     object.__setattr__(board, "family", "ecp6")
-    with pytest.raises(FpgaError, match="^family of board small must be one of ecp5, ice40, gowin, "
+    with pytest.raises(FpgaError, match="^family of board small must be one of ecp5, gowin, "
                                         "xilinx7, not 'ecp6'$"):
         family(board)

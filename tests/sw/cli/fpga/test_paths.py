@@ -80,8 +80,8 @@ def test_a_loop_of_logic_is_an_error(tmp_path):
 
 def test_a_family_without_delays_is_an_error(tmp_path):
     with pytest.raises(FpgaError, match=r"^family must be one whose delays were measured "
-                                        r"\(ecp5\), not ice40$"):
-        longest(chain(tmp_path, 1), FAMILIES["ice40"])
+                                        r"\(ecp5\), not gowin$"):
+        longest(chain(tmp_path, 1), FAMILIES["gowin"])
 
 
 def test_what_is_over_its_budget_is_named(tmp_path):

@@ -93,6 +93,25 @@ def test_nothing_goes_into_a_tile_with_a_memory(tmp_path):
     assert tile(refined(made, tmp_path)["lut"]) == (14, 2)
 
 
+def test_logic_leaves_a_tile_with_a_memory(tmp_path):
+    made = detour()
+    made.lut("ram", (40, 2), number=2, mode="DPRAM")
+    room(made, [(11, 2)])
+    places = refined(made, tmp_path)
+    assert tile(places["lut"]) == (11, 2)
+    assert places["ram"] == "X40/Y2/SLICEB.K0"
+
+
+def test_and_nothing_takes_its_place_there(tmp_path):
+    made = detour()
+    made.lut("ram", (40, 2), number=2, mode="DPRAM")
+    for number in range(8):
+        made.lut(f"idle{number}", (11, 2), number=number)
+    places = refined(made, tmp_path)
+    assert all(tile(places[f"idle{number}"]) == (11, 2) for number in range(8))
+    assert tile(places["lut"]) == (40, 2)
+
+
 def test_full_tile_gives_a_place_to_what_needs_it(tmp_path):
     made = detour()
     for column, number in itertools.product(range(9, 14), range(8)):

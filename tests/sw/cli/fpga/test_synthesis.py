@@ -12,11 +12,7 @@ from celosia.cli.fpga.families import TOP, family
 from celosia_hw.boards import board
 from celosia_hw.boards.budgets import BUDGETS
 from celosia_hw.boards.sources import Sources, sources
-from celosia_hw.mxu.pe import sum_bits
 from celosia_hw.mxu.unit import MatrixUnit
-from celosia_hw.soc.compact.element import ElementUnit
-from celosia_hw.soc.compact.matrix_engine import MatrixEngine
-from celosia_hw.soc.compact.row_memories import Accumulators, UnifiedBuffer
 from celosia_hw.top import Celosia
 from celosia_hw.verilog.emit import verilog
 
@@ -28,7 +24,7 @@ def synthesise(component, name, folder):
     """Synthesise a component for the ULX3S; return the build."""
     ulx3s = board("ulx3s")
     text = verilog(component(PRESETS[name]), name=TOP)
-    made = Sources(ulx3s, PRESETS[name], "pipelined", text, "", "top.lpf", {"clk": ulx3s.freq_hz},
+    made = Sources(ulx3s, PRESETS[name], text, "", "top.lpf", {"clk": ulx3s.freq_hz},
                    ulx3s.freq_hz, ulx3s.baud, ulx3s.memory_bytes)
     return build(made, folder, synth_only=True, quick=True)
 
@@ -41,15 +37,6 @@ def test_every_product_of_the_array_is_in_a_dsp_block(tmp_path, name, luts, flip
     assert total["multipliers"] == PRESETS[name].pes
     assert total["luts"] <= luts
     assert total["flip_flops"] <= flip_flops
-
-
-def test_an_element_with_bf16_has_one_dsp_block(tmp_path):
-    """All of `core4` takes minutes, and is in the slow tests: it has sixteen of these."""
-    total = synthesise(lambda config: ElementUnit(sum_bits(PRESETS["nano"])), "core4",
-                       tmp_path).netlist.total()
-    assert total["multipliers"] == 1
-    assert total["luts"] <= 830
-    assert total["flip_flops"] <= 830
 
 
 @pytest.mark.slow
@@ -70,7 +57,7 @@ def test_area_of_a_chip(tmp_path, name):
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "preset"), BUDGETS)
 def test_units_of_a_chip_are_within_their_budgets(tmp_path, name, preset):
-    made = sources(board(name), PRESETS[preset], chip="pipelined")
+    made = sources(board(name), PRESETS[preset])
     netlist = build(made, tmp_path, synth_only=True).netlist
     kinds, config = netlist.kinds(), PRESETS[preset]
     assert netlist.total()["multipliers"] >= config.pes
@@ -79,53 +66,3 @@ def test_units_of_a_chip_are_within_their_budgets(tmp_path, name, preset):
     found = unit_uses(netlist, family(made.board), BUDGETS[name, preset])
     assert all(row.budget for row in found)
     assert [line for row in found for line in row.over] == []
-
-
-#: Of parts of the compact `nano` chip on an ECP5: most LUTs and flip-flops, how many multipliers,
-#: and bits in block RAM.
-PARTS = {MatrixEngine: (680, 1_150, 16, 0),
-         Accumulators: (340, 240, 0, 8 * PRESETS["nano"].acc_bytes),
-         UnifiedBuffer: (20, 100, 0, 8 * PRESETS["nano"].ub_bytes)}
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("part", PARTS)
-def test_parts_of_a_compact_chip(tmp_path, part):
-    """What an ECP5 infers blocks for; the whole chip on one is in the slow tests."""
-    netlist = synthesise(part, "nano", tmp_path).netlist
-    total = netlist.total()
-    luts, flip_flops, multipliers, bits = PARTS[part]
-    assert total["luts"] <= luts
-    assert total["flip_flops"] <= flip_flops
-    assert total["multipliers"] == multipliers
-    assert total["block_rams"] * (1 << 14) == bits
-    assert not any(kind.startswith("$") for kind in netlist.kinds())
-
-
-#: Of the compact chip with its link: most LUTs and flip-flops, and how many multipliers.
-COMPACT = {("icebreaker", "nano"): (3_300, 1_800, 8), ("icebreaker", "pico"): (2_700, 1_400, 2),
-           ("ulx3s", "edge"): (5_800, 5_600, 64), ("ulx3s", "core4"): (18_500, 18_500, 16),
-           ("tangnano9k", "nano"): (3_200, 2_200, 8),
-           ("tangprimer20k", "nano"): (3_200, 2_200, 8)}
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("name", "chip"), COMPACT)
-def test_area_of_a_compact_chip(tmp_path, name, chip):
-    item = board(name)
-    made = sources(item, PRESETS[chip])
-    built = build(made, tmp_path, synth_only=True)
-    total, units = built.netlist.total(), built.netlist.by_unit()
-    luts, flip_flops, multipliers = COMPACT[name, chip]
-    assert made.chip == "compact"
-    assert not built.lacks
-    assert total["luts"] <= luts
-    assert total["flip_flops"] <= flip_flops
-    # Two products of int8 share a block, but in the ECP5.
-    assert total["multipliers"] == units["mxu"]["multipliers"] == multipliers
-    bits = item.capacity.block_ram_bits
-    assert units["acc"]["block_rams"] * bits >= 8 * made.config.acc_bytes
-    if item.family != "ice40":
-        assert units["ub"]["block_rams"] * bits >= 8 * made.config.ub_bytes
-    assert units["sequencer"]["luts"] < 1_900
-    assert not any(kind.startswith("$") for kind in built.netlist.kinds())

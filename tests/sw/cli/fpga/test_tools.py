@@ -90,10 +90,10 @@ def test_variable_chooses(tools, monkeypatch):
 
 
 def test_missing_program_names_the_extra(tools):
-    (tools.folder / "nextpnr-ice40").unlink()
-    message = "nextpnr-ice40 must be installed: pip install 'celosia[fpga]'"
+    (tools.folder / "nextpnr-himbaechel").unlink()
+    message = "nextpnr-himbaechel must be installed: pip install 'celosia[fpga]'"
     with pytest.raises(ToolMissing, match=f"^{re.escape(message)}$"):
-        find("nextpnr-ice40")
+        find("nextpnr-himbaechel")
     (tools.folder / "openFPGALoader").unlink()
     message = "openFPGALoader must be installed: https://trabucayre.github.io/openFPGALoader/"
     with pytest.raises(ToolMissing, match=f"^{re.escape(message)}$"):
