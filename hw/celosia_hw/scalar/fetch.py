@@ -36,8 +36,8 @@ class InstructionFetch(wiring.Component):
     program, length : In(32)
         Byte address, a multiple of PROGRAM_ALIGN, and instructions of the program.
     look : In(1), which : In, pcs : In
-        Look for the instruction at that one of them. Whether at all may be known later in a cycle
-        than where.
+        Look for the instruction at that one of ``pcs``, of which ``which`` has one bit set. Whether
+        at all may be known later in a cycle than where.
     keep_valid : In(1), keep : In(32)
         First instruction not to evict; ignored where it would keep ``pc`` from being fetched.
     hit : Out(1)

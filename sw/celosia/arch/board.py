@@ -91,8 +91,8 @@ class Board:
         What the device has.
     series
         Name of the device family for nextpnr-himbaechel (``--vopt family=``) and gowin_pack.
-    build_only
-        The board's bitstream is built and nothing more is claimed of it.
+    untried
+        Nobody has routed its chip at its clock.
     lanes
         Lanes of the vector unit by preset, where they are fewer than the preset's.
     """
@@ -116,7 +116,7 @@ class Board:
     lights: tuple[str, ...] = ("led 0", "led 1", "led 2")
     high: tuple[str, ...] = ()
     series: str = ""
-    build_only: bool = False
+    untried: bool = False
     lanes: Mapping[str, int] = field(default_factory=dict)
 
     def folded(self, config: TpuConfig) -> TpuConfig:

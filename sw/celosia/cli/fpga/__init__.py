@@ -136,7 +136,8 @@ def _boards(args: argparse.Namespace) -> int:
     for board in BOARDS.values():
         memory = f"{board.memory_bytes >> 10:,} KiB {board.memory}"
         rows.append((board.name, board.device, board.preset, f"{board.freq_hz / 1e6:g} MHz",
-                     memory, f"{board.baud:,} baud", board.title))
+                     memory, f"{board.baud:,} baud",
+                     board.title + (" (not routed yet)" if board.untried else "")))
     widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
     for row in rows:
         print("  ".join(f"{cell:{width}}" for cell, width in zip(row, widths, strict=True))

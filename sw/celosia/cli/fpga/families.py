@@ -197,8 +197,7 @@ _ECP5_PLACED = Delays(
 
 def _ecp5_arguments(made: Sources, routed: str) -> list[str]:
     board = made.board
-    # The other placer, heap, packs `edge` so that no router finishes. router1 gave 170 MHz where
-    # router2 gave 118.
+    # The other placer, heap, packs `edge` so that no router finishes (docs/fpga.md).
     return [f"--{board.device}", "--package", board.package, "--speed", board.speed,
             "--lpf", made.constraints_file, *(["--textcfg", routed] if routed else []),
             "--router", "router1", "--placer", "static"]

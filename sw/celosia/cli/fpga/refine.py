@@ -248,7 +248,7 @@ class _Design:
         there = {flip_flop: self.taken[flip_flop].get(place) for flip_flop in kinds}
         found = tuple(cell for cell in there.values() if cell is not None)
         if found and tuple(self.at[group[0]]) not in self.tiles:
-            return None
+            return None  # nothing may come to a tile with a memory
         for cell in found:
             # It moves, and takes nothing with it that does not.
             if not self._moves[cell] or not set(self.group(cell)) <= set(found):

@@ -46,7 +46,7 @@ def as_data(built: BuildResult, command: str) -> dict[str, Any]:
     return {
         "format": FORMAT, "version": metadata.version("celosia"), "command": command,
         "board": made.board.name, "title": made.board.title, "device": made.board.device,
-        "build_only": made.board.build_only,
+        "untried": made.board.untried,
         "preset": made.config.name,
         "fingerprint": f"{made.config.fingerprint:#010x}",
         "array": made.config.dim, "freq_mhz": made.freq_hz / 1e6, "baud": made.baud,
