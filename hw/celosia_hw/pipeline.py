@@ -23,12 +23,13 @@ class Logic(NamedTuple):
         The row uses what this makes: of fields of its control, named by the parameters. Registers
         that carry it keep their value while it does not hold. Without it they always follow.
     registered
-        What it makes comes out of registers or memories, at the end of the stage.
+        What it makes comes out of registers or memories, at the end of the stage; or, as a number,
+        so many stages later than it is taken, the end of its own being the first.
     """
 
     make: Callable[..., Mapping[str, Any]]
     when: Callable[..., Value] | None = None
-    registered: bool = False
+    registered: int = False
 
 
 #: A pipeline: the logic of each stage, in order. Its latency is its length.
@@ -57,15 +58,12 @@ class Pipeline:
         Of each stage: fields of the control of the row that is in it.
     name
         Prefix of the registers' names; behind them stands the number of their stage, from 1 on.
-    combinational
-        Make no registers.
     """
 
     def __init__(self, modules: Sequence[Module], stages: Stages, shared: Mapping[str, Any], *,
-                 controls: Sequence[Mapping[str, Any]] = (), name: str = "",
-                 combinational: bool = False):
+                 controls: Sequence[Mapping[str, Any]] = (), name: str = ""):
         self._modules, self._shared, self._controls = modules, shared, controls
-        self._name, self._combinational = name, combinational
+        self._name = name
         self._lines: dict[str, _Line] = {}
         for number, stage in enumerate(stages):
             for logic in stage:
@@ -77,8 +75,6 @@ class Pipeline:
     def value(self, name: str, stage: int) -> Any:
         """Return what stage ``stage`` finds under ``name``; stages are numbered from 0 on."""
         line = self._lines[name]
-        if self._combinational:
-            return line.values[0]
         if stage < line.first:
             raise ValueError(f"{name} must be taken from stage {line.first} on, not {stage}")
         for number in range(line.first + len(line.values) - 1, stage):

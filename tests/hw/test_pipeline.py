@@ -5,6 +5,7 @@ import pytest
 from amaranth.hdl import Module, Signal
 
 from celosia_hw.pipeline import Logic, Pipeline
+from celosia_hw.stream import delayed
 from hw.engine import Simulator
 
 CYCLES = 12
@@ -71,12 +72,26 @@ def test_what_comes_out_of_registers_is_not_delayed_again():
     assert run(m, [(word, lambda cycle: cycle)], output) == [0, *range(1, CYCLES)]
 
 
+def test_what_takes_cycles_is_there_behind_them():
+    def counted(m, word):
+        held = Signal(8)
+        m.d.sync += held.eq(word + 1)
+        return {"word": delayed(m, held, 1, name="late")[-1]}
+
+    m, word = Module(), Signal(8)
+    row = Pipeline([m] * 3, [[Logic(counted, registered=2)], [], []], {"word": word})
+    with pytest.raises(ValueError, match="^word must be taken from stage 2 on, not 1$"):
+        row.value("word", 1)
+    output = copied(m, row.value("word", 2))
+    assert run(m, [(word, lambda cycle: cycle)], output) == [0, 0, *range(1, CYCLES - 1)]
+
+
 def test_what_is_made_anew_stands_for_the_value_before():
     m, word = Module(), Signal(8)
     stages = [[Logic(lambda word: {"word": word + 1}), Logic(lambda word: {"word": word * 2})]]
-    row = Pipeline([m], stages, {"word": word}, combinational=True)
+    row = Pipeline([m], stages, {"word": word})
     output = Signal(8)
-    m.d.sync += output.eq(row.value("word", 1))
+    m.d.sync += output.eq(row.value("word", 0))
     found = run(m, [(word, lambda cycle: cycle)], output)
     assert found == [0, *(2 * (k + 1) for k in range(CYCLES - 1))]
 

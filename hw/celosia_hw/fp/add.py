@@ -1,6 +1,7 @@
-"""fp32 addition, as combinational logic."""
+"""fp32 addition, combinational or in some cycles."""
 
 from collections.abc import Callable
+from itertools import chain
 from typing import Any
 
 from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
@@ -16,7 +17,7 @@ _INF = 0x7F800000
 _Wire = Callable[[str, int, Any], Signal]
 
 
-def f32_add(m: Module, a: Value, b: Value, *, name: str) -> Value:
+def f32_add(m: Module, a: Value, b: Value, *, name: str, cycles: int = 1) -> Value:
     """Sum of two fp32, as :func:`celosia.arch.numerics.f32_add`.
 
     The logic is added to ``m``. Rounds once, to nearest even; subnormal operands and results are
@@ -28,20 +29,24 @@ def f32_add(m: Module, a: Value, b: Value, *, name: str) -> Value:
         fp32 bit patterns, 32 bits.
     name
         Prefix of the names of the intermediate signals.
+    cycles
+        1, 2 or 4: cycles that the sum may take, with the register that the caller ends it in. Those
+        inside always take a value.
 
     Returns
     -------
     Value
-        The sum, 32 bits.
+        The sum of the operands of ``cycles`` - 1 cycles before, 32 bits.
     """
     def wire(what: str, bits: int, value: Any) -> Signal:
         signal = Signal(bits, name=f"{name}_{what}")
         m.d.comb += signal.eq(value)
         return signal
 
-    steps = Pipeline([m] * len(_STAGES), _STAGES, {"wire": wire, "a": a, "b": b}, name=f"{name}_",
-                     combinational=True)
-    return steps.value("sum", len(_STAGES) - 1)
+    stages = [[Logic(make) for make in chain(*_PARTS[first:first + len(_PARTS) // cycles])]
+              for first in range(0, len(_PARTS), len(_PARTS) // cycles)]
+    steps = Pipeline([m] * cycles, stages, {"wire": wire, "a": a, "b": b}, name=f"{name}_")
+    return steps.value("sum", cycles - 1)
 
 
 def _order(wire: _Wire, a: Value, b: Value) -> dict[str, Value]:
@@ -95,7 +100,12 @@ def _bring_near(wire: _Wire, total: Value) -> dict[str, Value]:
 
 
 def _normalise(wire: _Wire, total: Value, zeros: Value) -> dict[str, Value]:
-    total, fewer = _leading(wire, total, (4, 2, 1))
+    total, fewer = _leading(wire, total, (4, 2))
+    return {"total": total, "zeros": Cat(fewer, zeros)}
+
+
+def _last_step(wire: _Wire, total: Value, zeros: Value) -> dict[str, Value]:
+    total, fewer = _leading(wire, total, (1,))
     return {"total": total, "zeros": Cat(fewer, zeros)}
 
 
@@ -124,5 +134,6 @@ def _select(wire: _Wire, packed: Value, infinite: Value, tiny: Value, nan: Value
     return {"sum": wire("sum", 32, Mux(nan, NAN, Cat(magnitude[:31], sign)))}
 
 
-_STAGES = [[Logic(make)] for make in (
-    _order, _measure, _align, _add, _bring_near, _normalise, _round, _pack, _select)]
+#: In parts of much the same length, each a cycle where a sum takes four.
+_PARTS = ((_order, _measure), (_align, _add), (_bring_near, _normalise),
+          (_last_step, _round, _pack, _select))

@@ -1,7 +1,7 @@
 """fp32 fused multiply-add, cut into stages of combinational logic.
 
-``unpack | multiply (the caller's) and compare | align | add | normalise | finish``; their user
-puts registers between the stages. Together they are :func:`celosia.arch.numerics.f32_fma`: one
+``unpack | multiply (the caller's) and compare | align | add | bring_near | normalise | finish``;
+their user puts registers between stages. Together they are :func:`celosia.arch.numerics.f32_fma`: one
 rounding, to nearest even.
 
 The significands of product and addend are brought to one scale, 2**(exponent - 175), where an
@@ -16,12 +16,12 @@ from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value, signed
 from celosia.arch.numerics import NAN
 from celosia_hw.fp.wire import wire
 
-__all__ = ["I32_EXPONENT", "I32_SHIFT", "SUM_BITS", "add", "align", "compare", "finish",
-           "normalise", "unpack"]
+__all__ = ["I32_EXPONENT", "I32_SHIFT", "SUM_BITS", "add", "align", "bring_near", "compare",
+           "finish", "normalise", "unpack"]
 
 #: Bits of the exact sum's magnitude.
 SUM_BITS = 51
-#: An integer enters ``normalise`` as magnitude << I32_SHIFT with exponent I32_EXPONENT.
+#: An integer enters ``bring_near`` as magnitude << I32_SHIFT with exponent I32_EXPONENT.
 I32_SHIFT, I32_EXPONENT = 18, 157
 #: Exponent of a zero: further below any other than a significand is long.
 _ZERO_EXPONENT = -256
@@ -126,8 +126,24 @@ def add(m: Module, big: Value, small: Value, subtract: Value,
     return {"total": total[:SUM_BITS], "sign": big_sign ^ negative}
 
 
-def normalise(m: Module, total: Value, exponent: Value) -> dict[str, Value]:
-    """Shift the leading one to the top bit.
+def _shift(m: Module, total: Value, steps: tuple[int, ...]) -> tuple[Value, Value]:
+    """Some steps on the way of the leading one to the top bit, and which were taken."""
+    taken = []
+    for step in steps:
+        low = wire(m, total[SUM_BITS - step:] == 0, f"low{step}")
+        total = wire(m, Mux(low, (total << step)[:SUM_BITS], total), f"normal{step}")
+        taken.append(low)
+    return total, Cat(reversed(taken))
+
+
+def bring_near(m: Module, total: Value) -> dict[str, Value]:
+    """``total``, its leading one among the upper 8 bits; ``zeros``: by how many 8s it was away."""
+    total, zeros = _shift(m, total, (32, 16, 8))
+    return {"total": total, "zeros": zeros}
+
+
+def normalise(m: Module, total: Value, zeros: Value, exponent: Value) -> dict[str, Value]:
+    """Shift the leading one from there to the top bit.
 
     Returns
     -------
@@ -135,13 +151,9 @@ def normalise(m: Module, total: Value, exponent: Value) -> dict[str, Value]:
         ``significand``: SUM_BITS, the top bit is clear only where the total is zero; ``exponent``:
         biased, signed(11).
     """
-    steps = []
-    for step in (32, 16, 8, 4, 2, 1):
-        low = wire(m, total[SUM_BITS - step:] == 0, f"low{step}")
-        total = wire(m, Mux(low, (total << step)[:SUM_BITS], total), f"normal{step}")
-        steps.append(low)
+    total, fewer = _shift(m, total, (4, 2, 1))
     result = Signal(signed(11), name="normal_exponent")
-    m.d.comb += result.eq(exponent + 2 - Cat(reversed(steps)))
+    m.d.comb += result.eq(exponent + 2 - Cat(fewer, zeros))
     return {"significand": total, "exponent": result}
 
 
@@ -151,7 +163,10 @@ def finish(m: Module, significand: Value, exponent: Value, sign: Value, zero_sig
     kept = significand[SUM_BITS - 24:]
     half, below = significand[SUM_BITS - 25], significand[:SUM_BITS - 25]
     rounded = wire(m, kept + (half & ((below != 0) | kept[0])), "rounded")
-    final = wire(m, exponent + rounded[24], "final_exponent")
+    # What the exponent comes to is known before the carry is.
+    carry, final = rounded[24], wire(m, exponent + rounded[24], "final_exponent")
+    tiny, huge = Mux(carry, exponent < 0, exponent < 1), Mux(carry, exponent >= 0xFE,
+                                                             exponent >= 0xFF)
     nonzero = significand[SUM_BITS - 1]
     result = Signal(32, name="finished")
     with m.If(nan):
@@ -160,9 +175,9 @@ def finish(m: Module, significand: Value, exponent: Value, sign: Value, zero_sig
         m.d.comb += result.eq(Cat(Const(0, 23), Const(0xFF, 8), inf_sign))
     with m.Elif(~nonzero):
         m.d.comb += result.eq(Cat(Const(0, 31), zero_sign))
-    with m.Elif(final < 1):
+    with m.Elif(tiny):
         m.d.comb += result.eq(Cat(Const(0, 31), sign))
-    with m.Elif(final >= 0xFF):
+    with m.Elif(huge):
         m.d.comb += result.eq(Cat(Const(0, 23), Const(0xFF, 8), sign))
     with m.Else():
         m.d.comb += result.eq(Cat(rounded[:23], final[:8], sign))

@@ -5,8 +5,14 @@ from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value, signed
 from celosia.arch.config import TpuConfig
 from celosia.arch.numerics import NAN
 from celosia_hw.fp.add import f32_add
+from celosia_hw.stream import delayed
 
-__all__ = ["multiply_add"]
+__all__ = ["multiply_add", "product_cycles"]
+
+
+def product_cycles(config: TpuConfig) -> int:
+    """Cycles of a product: of that of bf16 there is a part behind the multiplier."""
+    return 1 + (config.sum_cycles > 1)
 
 
 def _factor(lane: Value, bf16: Value) -> Value:
@@ -51,25 +57,37 @@ def _bf16_product(m: Module, a: Value, b: Value, significand: Value) -> Signal:
     return product
 
 
-def multiply_add(m: Module, config: TpuConfig, a: Signal, b: Signal, total: Signal,
+def multiply_add(m: Module, config: TpuConfig, a: Value, b: Value, total: Signal,
                  bf16: Value) -> Value:
-    """``total`` plus the product that ``a`` and ``b`` had a cycle ago, in registers.
+    """``total`` plus the product that ``a`` and ``b`` had ``product_cycles(config)`` ago, in registers.
 
     int8 wraps to the width of ``total``; fp32 is rounded once. ``bf16`` is the format of the
-    operands; it matters on a chip with both.
+    operands; it matters on a chip with both. What is returned is that of ``config.sum_cycles`` - 1
+    cycles before.
     """
+    cycles = config.sum_cycles
     if not config.bf16:
         product = Signal(signed(16), reset_less=True)
         m.d.sync += product.eq(a.as_signed() * b.as_signed())
         return product + total
     product = Signal(32, reset_less=True)
+
+    def multiplied(value: Value, name: str) -> Value:
+        """Out of a register behind the multiplier, or beside it, where there is one."""
+        return delayed(m, value, product_cycles(config) - 1, name=name, reset_less=True)[-1]
+
     if not config.int8:
-        significand = Cat(a[:7], Const(1, 1)) * Cat(b[:7], Const(1, 1))
+        significand = multiplied(Cat(a[:7], Const(1, 1)) * Cat(b[:7], Const(1, 1)), "significand")
+        a, b = multiplied(a, "multiplied_a"), multiplied(b, "multiplied_b")
         m.d.sync += product.eq(_bf16_product(m, a, b, significand))
-        return f32_add(m, total, product, name="add")
+        return f32_add(m, total, product, name="add", cycles=cycles)
     in_bf16 = Signal(reset_less=True)  # format of the product
-    exact = Signal(18)
+    exact: Value = Signal(18, name="exact")
     m.d.comb += exact.eq(_factor(a, bf16) * _factor(b, bf16))
+    exact, bf16 = multiplied(exact, "multiplied"), multiplied(bf16, "multiplied_bf16")
+    a, b = multiplied(a, "multiplied_a"), multiplied(b, "multiplied_b")
     m.d.sync += [in_bf16.eq(bf16),
                  product.eq(Mux(bf16, _bf16_product(m, a, b, exact[:16]), exact.as_signed()))]
-    return Mux(in_bf16, f32_add(m, total, product, name="add"), (product + total)[:32])
+    sums = f32_add(m, total, product, name="add", cycles=cycles)
+    whole = delayed(m, (product + total)[:32], cycles - 1, name="whole", reset_less=True)[-1]
+    return Mux(delayed(m, in_bf16, cycles - 1, name="in_bf16", reset_less=True)[-1], sums, whole)

@@ -7,7 +7,7 @@ from amaranth.utils import ceil_log2
 
 from celosia.arch.config import TpuConfig
 from celosia_hw.grid import Grid
-from celosia_hw.mxu.pe import ELEMENT_CYCLES, ProcessingElement, sum_bits
+from celosia_hw.mxu.pe import ProcessingElement, element_cycles, sum_bits
 from celosia_hw.mxu.skew import Deskew, Skew
 
 __all__ = ["SystolicArray"]
@@ -16,8 +16,9 @@ __all__ = ["SystolicArray"]
 class SystolicArray(wiring.Component):
     """D x D weight-stationary array: a row of activations in, a row of sums out, every cycle.
 
-    The row on ``i_acts`` in cycle t is on ``o_sums`` in t + 2D + 1. Lane n of it is the sum over k
-    ascending, starting with zero, of activation k times W[k][n].
+    The row on ``i_acts`` in cycle t is on ``o_sums`` in t + 2D + 1; where a sum takes S cycles, in
+    t + (S + 1)D + 2. Lane n of it is the sum over k ascending, starting with zero, of activation k
+    times W[k][n].
 
     A weight tile is D stored rows in any order, one a cycle, with or without gaps. ``i_swap`` puts
     the tile to use for the rows of its cycle and later ones. It may come one cycle after the
@@ -58,16 +59,21 @@ class SystolicArray(wiring.Component):
     @staticmethod
     def latency(config: TpuConfig) -> int:
         """Cycles from a row of activations to its sums."""
-        return 2 * config.dim + ELEMENT_CYCLES - 2
+        down = config.sum_cycles * (config.dim - 1)
+        return down + config.dim - 1 + element_cycles(config)
 
     def elaborate(self, platform):  # noqa: D102
         m = Module()
         config = self._config
-        dim, lane = config.dim, config.lane_bits
+        dim, lane, down = config.dim, config.lane_bits, config.sum_cycles
 
-        m.submodules.acts = acts = Skew(dim, lane)
-        m.submodules.weights = weights = Skew(dim, lane)
-        m.submodules.take_top = take_top = Skew(dim, 1, reset=True)
+        # What enters a row at the left is as late as what comes down to it.
+        m.submodules.acts = acts = Skew(dim, lane, step=down)
+        m.submodules.weights = top = left = Skew(dim, lane)
+        if down > 1:
+            m.submodules.left = left = Skew(dim, lane, step=down)
+            m.d.comb += left.i.eq(self.i_weights)
+        m.submodules.take_top = take_top = Skew(dim, 1, step=down, reset=True)
         m.submodules.take_left = take_left = Skew(dim, 1, reset=True)
         m.submodules.deskew = deskew = Deskew(dim, sum_bits(config))
         m.submodules.elements = elements = Grid(
@@ -76,7 +82,7 @@ class SystolicArray(wiring.Component):
 
         row_select = Const(1, dim) << self.i_weights_row
         m.d.comb += [
-            acts.i.eq(self.i_acts), weights.i.eq(self.i_weights), self.o_sums.eq(deskew.o)]
+            acts.i.eq(self.i_acts), top.i.eq(self.i_weights), self.o_sums.eq(deskew.o)]
         with m.If(self.i_weights_valid):
             with m.If(self.i_transpose):
                 m.d.comb += take_left.i.eq(row_select)
@@ -85,7 +91,7 @@ class SystolicArray(wiring.Component):
 
         inputs = {
             "act": acts.o, "swap": self._chain(m, self.i_swap, "swap"),
-            "left": weights.o, "top": weights.o, "take_top": take_top.o,
+            "left": left.o, "top": top.o, "take_top": take_top.o,
             "take_left": take_left.o, "sum": Const(0, len(self.o_sums)),
         }
         if config.int8 and config.bf16:
@@ -95,7 +101,8 @@ class SystolicArray(wiring.Component):
         return m
 
     def _chain(self, m: Module, head: Signal, name: str) -> Value:
-        """Bit k is ``head`` k cycles ago."""
-        line = Signal(self._config.dim - 1, name=name)
+        """Bit k is ``head`` as long ago as a sum is on its way to row k."""
+        step = self._config.sum_cycles
+        line = Signal(step * (self._config.dim - 1), name=name)
         m.d.sync += line.eq(Cat(head, line[:-1]))
-        return Cat(head, line)
+        return Cat(head, line[step - 1::step])

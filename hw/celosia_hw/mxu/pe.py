@@ -6,12 +6,15 @@ from amaranth.lib.wiring import In, Out
 from amaranth.utils import ceil_log2
 
 from celosia.arch.config import TpuConfig
-from celosia_hw.fp.mac import multiply_add
+from celosia_hw.fp.mac import multiply_add, product_cycles
+from celosia_hw.stream import delayed
 
-__all__ = ["ELEMENT_CYCLES", "ProcessingElement", "sum_bits"]
+__all__ = ["ProcessingElement", "element_cycles", "sum_bits"]
 
-#: Cycles from an activation at an element to the sum that it is in: operands, product, sum.
-ELEMENT_CYCLES = 3
+
+def element_cycles(config: TpuConfig) -> int:
+    """Cycles from an activation at an element to the sum that it is in: operands, product, sum."""
+    return 1 + product_cycles(config) + config.sum_cycles
 
 
 def sum_bits(config: TpuConfig) -> int:
@@ -26,11 +29,11 @@ class ProcessingElement(wiring.Component):
     """Multiplies activations by its weight and adds the products to the sums that pass it.
 
     What arrives from the left leaves to the right one cycle later, what arrives from above leaves
-    below one cycle later. A sum leaves with the product of the activation of two cycles before
-    added to it: an activation of cycle t is in the sum that leaves in t + 3. Throughput: one a
-    cycle. Sums are of :func:`sum_bits` bits; int32 sums wrap; fp32 sums are rounded at each
-    element. Two weights are held: the one in use and the next one. A reset clears the control, not
-    the data.
+    below ``config.sum_cycles`` later. An activation of cycle t is in the sum that leaves in
+    t + ``element_cycles(config)``.
+    Throughput: one a cycle. Sums are of :func:`sum_bits` bits; int32 sums wrap; fp32 sums are
+    rounded at each element. Two weights are held: the one in use and the next one. A reset clears
+    the control, not the data.
 
     Both operands and the product are registers with nothing between them and the multiplier: those
     that the DSP block of an FPGA has at its ports.
@@ -96,7 +99,10 @@ class ProcessingElement(wiring.Component):
         for name, width in (self.right(self._config) | self.down(self._config)).items():
             data = name in ("act", "left", "top", "sum")
             held[name] = Signal(width, name=name, reset_less=data)
-            m.d.comb += port[f"{name}_o"].eq(held[name])
+            # What goes down is as long on its way as the sum.
+            wait = (self._config.sum_cycles - 1) * (name in ("top", "take_left"))
+            m.d.comb += port[f"{name}_o"].eq(
+                delayed(m, held[name], wait, name=name, reset_less=data)[-1])
             if name != "sum":
                 m.d.sync += held[name].eq(port[f"{name}_i"])
 

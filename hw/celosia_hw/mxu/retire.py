@@ -1,6 +1,9 @@
 """From sums to accumulators: set a row, or read it, add, and write it back."""
 
-from amaranth.hdl import Cat, Module, Mux, Signal, signed
+from functools import reduce
+from operator import or_
+
+from amaranth.hdl import Cat, Module, Mux, Signal, Value, signed
 from amaranth.lib import data, wiring
 from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
@@ -20,11 +23,15 @@ from celosia_hw.mxu.array import SystolicArray
 from celosia_hw.mxu.pe import sum_bits
 from celosia_hw.stream import delayed, outstanding
 
-__all__ = ["RMW_CYCLES", "AccumulatorLane", "Retire", "retire_layout"]
+__all__ = ["AccumulatorLane", "Retire", "retire_layout", "rmw_cycles"]
 
-#: A row may start this many cycles after one of the same address and accumulate onto it: read,
-#: READ_LATENCY, add, write; a read sees what was written the cycle before.
-RMW_CYCLES = READ_LATENCY + 2
+
+def rmw_cycles(config: TpuConfig) -> int:
+    """Cycles from a row until one of the same address may start that accumulates onto it.
+
+    Read, READ_LATENCY, add, write; a read sees what was written the cycle before.
+    """
+    return READ_LATENCY + config.sum_cycles + 1
 
 
 def retire_layout(config: TpuConfig) -> data.StructLayout:
@@ -34,7 +41,10 @@ def retire_layout(config: TpuConfig) -> data.StructLayout:
 
 
 class AccumulatorLane(wiring.Component):
-    """``o`` becomes ``sum``, or ``acc + sum``, one cycle after ``valid``."""
+    """``o`` becomes ``sum``, or ``acc + sum``, ``config.sum_cycles`` later.
+
+    ``valid``: there is a row in one of these cycles.
+    """
 
     valid: Signal
     accumulate: Signal
@@ -51,26 +61,34 @@ class AccumulatorLane(wiring.Component):
 
     def elaborate(self, platform):  # noqa: D102
         m = Module()
+        cycles = self._config.sum_cycles
         result = Signal(32, reset_less=True)
         addend = Signal(signed(32))
         m.d.comb += addend.eq(self.sum.as_signed())
+
+        def late(value: Value, name: str) -> Value:
+            return delayed(m, value, cycles - 1, name=name, reset_less=True)[-1]
+
+        # One word beside the fp32 sum: what becomes of the row without it.
+        total, accumulate, word = (self.acc + addend)[:32], self.accumulate, addend
         if self._config.bf16:
-            total = f32_add(m, self.acc, addend, name="add")
+            floating = self.accumulate
             if self._config.int8:
-                total = Mux(self.bf16, total, (self.acc + addend)[:32])
-        else:
-            total = (self.acc + addend)[:32]
+                floating = self.accumulate & self.bf16
+                word = Mux(self.accumulate, total, addend)
+            total = f32_add(m, self.acc, addend, name="add", cycles=cycles)
+            accumulate, word = late(floating, "floating"), late(word, "word")
         m.d.comb += self.o.eq(result)
         with m.If(self.valid):
-            m.d.sync += result.eq(Mux(self.accumulate, total, addend))
+            m.d.sync += result.eq(Mux(accumulate, total, word))
         return m
 
 
 class Retire(wiring.Component):
     """Follows each row through the array and writes its sums.
 
-    A row that starts in cycle t is written in t + READ_LATENCY + 2D + 2. The accumulator ports must
-    always be ready.
+    A row that starts in cycle t has its sums READ_LATENCY + ``SystolicArray.latency`` later and is
+    written ``config.sum_cycles`` behind them. The accumulator ports must always be ready.
 
     Members
     -------
@@ -113,13 +131,11 @@ class Retire(wiring.Component):
         config = self._config
         layout = retire_layout(config)
         delay = SystolicArray.latency(config)  # to the cycle of the read
+        late = READ_LATENCY + config.sum_cycles  # from there to the cycle of the write
 
-        # A ring of as many entries as it delays by, all but the cycle before it: an entry is read
-        # in the cycle before it is due.
-        # (With ELEMENT_CYCLES == 3 that is twice the array's side, a power of two: the position
-        # wraps by itself.)
-        depth = delay - 1
-        assert depth & (depth - 1) == 0
+        # A ring: an entry is written in the cycle behind its row's, and read in the one before it
+        # is due. Its position wraps by itself.
+        depth = 1 << (delay - 2).bit_length()
         newest = Signal(layout, reset_less=True)
         m.submodules.ring = ring = Memory(shape=layout, depth=depth, init=[])
         write, read = ring.write_port(), ring.read_port()
@@ -127,7 +143,7 @@ class Retire(wiring.Component):
         m.d.sync += [position.eq(position + 1), newest.eq(self.i)]
         m.d.comb += [
             write.addr.eq(position), write.data.eq(newest), write.en.eq(1),
-            read.addr.eq(position + 1), read.en.eq(1),
+            read.addr.eq(position + (depth - delay + 2)), read.en.eq(1),
         ]
         line = Signal(delay)
         m.d.sync += line.eq(Cat(self.i_valid, line[:-1]))
@@ -135,23 +151,25 @@ class Retire(wiring.Component):
         valid, entry = line[-1], read.data
         m.d.comb += [self.read.valid.eq(valid & entry.accumulate), self.read.addr.eq(entry.row)]
         # Out of a flip-flop, for the scoreboard has much to do with it.
-        done = delayed(m, valid & entry.last, READ_LATENCY, name="done")[-1]
-        *_, summed, valid = delayed(m, valid, READ_LATENCY + 1, name="valid")
-        *_, result, entry = delayed(m, entry, READ_LATENCY + 1, name="entry", reset_less=True)
+        done = delayed(m, valid & entry.last, late - 1, name="done")[-1]
+        valids = delayed(m, valid, late, name="valid")
+        entries = delayed(m, entry, late, name="entry", reset_less=True)
+        sums = entries[READ_LATENCY]
 
         m.submodules.lanes = lanes = Grid(
             lambda: AccumulatorLane(config), module="celosia_accumulator_lane", cols=config.dim,
             shared=("valid", "accumulate", "bf16"))
         adder = lanes.members
         m.d.comb += [
-            adder["valid"].eq(summed), adder["accumulate"].eq(result.accumulate),
-            adder["bf16"].eq(result.bf16), adder["sum"].eq(self.i_sums),
+            adder["valid"].eq(reduce(or_, valids[READ_LATENCY:-1])),
+            adder["accumulate"].eq(sums.accumulate),
+            adder["bf16"].eq(sums.bf16), adder["sum"].eq(self.i_sums),
             adder["acc"].eq(self.read.data),
-            self.write.valid.eq(valid), self.write.addr.eq(entry.row),
+            self.write.valid.eq(valids[-1]), self.write.addr.eq(entries[-1].row),
             self.write.data.eq(adder["o"]),
-            self.coming.eq(summed), self.row.eq(result.row), self.done.eq(done),
+            self.coming.eq(valids[-2]), self.row.eq(entries[-2].row), self.done.eq(done),
         ]
 
-        in_flight = outstanding(m, self.i_valid, valid, delay + READ_LATENCY + 1, name="in_flight")
+        in_flight = outstanding(m, self.i_valid, valids[-1], delay + late, name="in_flight")
         m.d.comb += self.busy.eq(in_flight != 0)
         return m

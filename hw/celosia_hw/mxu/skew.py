@@ -1,4 +1,4 @@
-"""Triangular delay lines: lane i is delayed by i cycles, or by the last lane's index minus i."""
+"""Triangular delay lines: lane i is delayed by i steps, or by the last lane's index minus i."""
 
 from amaranth.hdl import Cat, Module, Signal
 from amaranth.lib import wiring
@@ -8,12 +8,14 @@ __all__ = ["Deskew", "Skew"]
 
 
 class Skew(wiring.Component):
-    """Delays lane k of ``i`` by k cycles.
+    """Delays lane k of ``i`` by k steps.
 
     Parameters
     ----------
     lanes, width
         Number of lanes, bits of each.
+    step
+        Cycles of a step.
     reset
         Whether the lines are cleared by a reset; else they hold what they held.
     """
@@ -21,8 +23,8 @@ class Skew(wiring.Component):
     i: Signal
     o: Signal
 
-    def __init__(self, lanes: int, width: int, *, reset: bool = False):
-        self._lanes, self._width, self._reset = lanes, width, reset
+    def __init__(self, lanes: int, width: int, *, step: int = 1, reset: bool = False):
+        self._lanes, self._width, self._step, self._reset = lanes, width, step, reset
         super().__init__({"i": In(lanes * width), "o": Out(lanes * width)})
 
     def elaborate(self, platform):  # noqa: D102
@@ -33,10 +35,11 @@ class Skew(wiring.Component):
         stage = Cat(*(self.i.word_select(k, width) for k in reversed(range(self._lanes))))
         outputs = [stage[-width:]]
         for k in range(1, self._lanes):
-            register = Signal((self._lanes - k) * width, name=f"stage{k}",
-                              reset_less=not self._reset)
-            m.d.sync += register.eq(stage)
-            stage = register
+            for _ in range(self._step):
+                register = Signal((self._lanes - k) * width, name=f"stage{k}",
+                                  reset_less=not self._reset)
+                m.d.sync += register.eq(stage[:len(register)])
+                stage = register
             outputs.append(stage[-width:])
         m.d.comb += self.o.eq(Cat(*outputs))
         return m

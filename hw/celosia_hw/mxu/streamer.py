@@ -9,7 +9,7 @@ from celosia.arch.config import TpuConfig
 from celosia_hw.follow import coming_layout, is_coming
 from celosia_hw.memory.agen import AddressGenerator, counts_layout, stream_layout
 from celosia_hw.memory.ports import ReadPort, ReadPortSignature, row_bits
-from celosia_hw.mxu.retire import RMW_CYCLES, retire_layout
+from celosia_hw.mxu.retire import retire_layout, rmw_cycles
 from celosia_hw.stream import Queue, delayed
 
 __all__ = ["RowStreamer", "rows_layout"]
@@ -31,7 +31,7 @@ class RowStreamer(wiring.Component):
     sure to be written before it is read. Up to two rows wait to be found so, so that what holds a
     row is not on the way to the rows and commands behind it. On a folded chip these comparisons end
     in registers: a row that was ``coming`` as it was walked over, or accumulates where one of the
-    four rows before it does, waits until the cycle after that in which nothing holds it.
+    ``rmw_cycles`` rows before it does, waits until the cycle after that in which nothing holds it.
 
     Members
     -------
@@ -132,8 +132,9 @@ class RowStreamer(wiring.Component):
                          accumulate.eq(command.accumulate),
                          bf16.eq(command.fmt == isa.MatmulFormat.BF16)]
 
-        started = [asks, *delayed(m, self.o_valid, RMW_CYCLES - 2, name="valid")[1:]]
-        earlier = delayed(m, fate.row, RMW_CYCLES - 2, name="row", reset_less=True)
+        repeats = rmw_cycles(self._config)
+        started = [asks, *delayed(m, self.o_valid, repeats - 2, name="valid")[1:]]
+        earlier = delayed(m, fate.row, repeats - 2, name="row", reset_less=True)
         conflicts = [valid & (row == head.fate.row)
                      for valid, row in zip(started, earlier, strict=True)]
         m.d.comb += hazard.eq(head.fate.accumulate & Cat(*conflicts).any())
@@ -141,8 +142,8 @@ class RowStreamer(wiring.Component):
         if self._config.fold > 1:
             # Rows that may not be written yet when this one may start: of the queue, asked for, and
             # those that a row conflicts with.
-            there, before = Signal(), delayed(m, acc.row, 4, name="before", reset_less=True,
-                                              enables=[step] * 4)[1:]
+            there, before = Signal(), delayed(m, acc.row, repeats, name="before", reset_less=True,
+                                              enables=[step] * repeats)[1:]
             m.d.comb += [
                 walked.coming.eq(is_coming(self.coming, acts.row)),
                 walked.hazard.eq(accumulate & Cat(acc.row == row for row in before).any()),

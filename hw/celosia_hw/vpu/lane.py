@@ -29,12 +29,9 @@ def stages(config: TpuConfig) -> Stages:
     """
     parts = [operands, steps, product, requant]
     if config.bf16:
-        parts.append(multiply_add)
-    parts.append(seconds)
-    if config.bf16:
-        parts.append(special)
-    parts.append(joins)
-    return [[logic for step in stage for part in parts for logic in part.STAGES.get(step, ())]
+        parts += [multiply_add, special]
+    tables = [*(part.STAGES for part in (*parts, seconds)), joins.stages(config)]
+    return [[logic for step in stage for table in tables for logic in table.get(step, ())]
             for stage in lane_stages(config)]
 
 

@@ -41,12 +41,16 @@ FMA: dict[VectorOp, Callable[[Value, Value, Value], tuple[Value, Value, Value]]]
 }
 
 
-def unpack(m: Module, op: Value, a: Value, b: Value, c: Value) -> dict[str, Value]:
-    """The operands, taken apart."""
+def chosen(m: Module, op: Value, a: Value, b: Value, c: Value) -> dict[str, Value]:
+    """The operands, ``fma_x``, ``fma_y`` and ``fma_z``."""
     table = {item: operands(a, b, c) for item, operands in FMA.items()}
-    factors = (choose(m, op, {item: words[k] for item, words in table.items()}, 0,
-                      name=f"fma_{name}") for k, name in enumerate("xyz"))
-    return stages.unpack(m, *factors)
+    return {f"fma_{name}": choose(m, op, {item: words[k] for item, words in table.items()}, 0,
+                                  name=f"fma_{name}") for k, name in enumerate("xyz")}
+
+
+def unpack(m: Module, fma_x: Value, fma_y: Value, fma_z: Value) -> dict[str, Value]:
+    """The operands, taken apart."""
+    return stages.unpack(m, fma_x, fma_y, fma_z)
 
 
 def first_factor(fma: Value, total: Value, top: Value, a_significand: Value) -> dict[str, Value]:
@@ -78,11 +82,13 @@ def rounded_word(fma: Value, i2f: Value, finished: Value, r: Value) -> dict[str,
 
 
 STAGES = {
+    LaneStep.CHOOSE: (Logic(chosen, lambda fma: fma),),
     LaneStep.PREPARE: (Logic(unpack, lambda fma: fma), Logic(first_factor, lambda valid: valid),
                        Logic(second_factor, multiplies)),
     LaneStep.MULTIPLY: (Logic(stages.compare, lambda fma: fma),),
     LaneStep.ALIGN: (Logic(stages.align, lambda fma: fma),),
     LaneStep.ADD: (Logic(stages.add, lambda fma: fma), Logic(integer_sum, rounded)),
-    LaneStep.ROUND: (Logic(stages.normalise), Logic(stages.finish),
-                     Logic(rounded_word, lambda valid: valid)),
+    LaneStep.BRING_NEAR: (Logic(stages.bring_near, rounded),),
+    LaneStep.NORMALISE: (Logic(stages.normalise, rounded),),
+    LaneStep.ROUND: (Logic(stages.finish), Logic(rounded_word, lambda valid: valid)),
 }

@@ -207,7 +207,10 @@ STAGES = {
                        Logic(converted, unspecial)),
     LaneStep.INNER: (Logic(inner, lambda table: table),),
     LaneStep.OUTER: (Logic(outer), Logic(second_factor, lambda special: special)),
-    LaneStep.SCALE: (Logic(scale), Logic(combine, lambda special: special)),
-    LaneStep.ROUND_SPECIAL: (Logic(signs), Logic(fma.normalise), Logic(fma.finish),
+    LaneStep.SCALE: (Logic(scale, lambda special: special),),
+    LaneStep.COMBINE: (Logic(combine, lambda special: special),),
+    LaneStep.BRING_SPECIAL_NEAR: (Logic(fma.bring_near, lambda special: special),),
+    LaneStep.NORMALISE_SPECIAL: (Logic(fma.normalise, lambda special: special),),
+    LaneStep.ROUND_SPECIAL: (Logic(signs), Logic(fma.finish),
                              Logic(special_word, lambda valid: valid)),
 }

@@ -1,6 +1,8 @@
 """Behind the lanes: joins the lanes of a row to one word."""
 
 from collections.abc import Callable
+from functools import reduce
+from operator import or_
 
 from amaranth.hdl import Cat, Module, Mux, Signal, Value
 from amaranth.lib import data, wiring
@@ -22,7 +24,10 @@ __all__ = ["LaneTree"]
 
 
 class _Join(wiring.Component):
-    """The join of two words, a cycle later; keeps it while not ``active``."""
+    """The join of two words, ``config.sum_cycles`` later.
+
+    ``active``: there are words in one of these cycles; it keeps the last join while there are none.
+    """
 
     active: Signal
     op: Signal
@@ -72,8 +77,8 @@ class _Place(wiring.Component):
 class LaneTree(wiring.Component):
     """Joins the lanes of a row pairwise, as :func:`celosia.arch.numerics.lane_tree`.
 
-    A level of joins takes a cycle: first those of words of one beat, then those of beats. Then the
-    word is converted and broadcast, or collected: see
+    A level of joins takes the cycles of a sum: first those of words of one beat, then those of
+    beats. Then the word is converted and broadcast, or collected: see
     :func:`celosia_hw.vpu.targets.target_layout`. Throughput: a beat a cycle, without stalls.
     Latency: ``tree_latency(config)`` from a row's last beat to the first that comes of it; the
     others follow, as many as the row has.
@@ -114,7 +119,10 @@ class LaneTree(wiring.Component):
                     lambda valid: valid)
         levels = [_join_level] * exact_log2(config.lanes)
         levels += [_beat_level(bit) for bit in range(exact_log2(config.fold))]
-        stages = [[Logic(level, registered=True)] for level in levels]
+        stages: list[list[Logic]] = []
+        for level in levels:
+            stages += [[Logic(level, registered=config.sum_cycles)],
+                       *([] for _ in range(config.sum_cycles - 1))]
         valids = delayed(m, self.i_valid, latency - 1, name="valid")
         rows = Pipeline([m] * latency, [[row, *stages[0]], *stages[1:], []], {"config": config},
                         controls=[{"valid": valid} for valid in valids])
@@ -168,6 +176,11 @@ class LaneTree(wiring.Component):
         return Mux(slot == 0, first | (within == 0), now.collect & now.write)
 
 
+def _active(m: Module, config: TpuConfig, valid: Value, name: str) -> Value:
+    """Some words are in a join into which there go some while ``valid``."""
+    return reduce(or_, delayed(m, valid, config.sum_cycles - 1, name=name))
+
+
 def _join_level(m: Module, config: TpuConfig, valid: Value, words: Value,
                 target: data.View) -> dict[str, Value]:
     """``words``: half as many, each the join of two neighbours."""
@@ -178,8 +191,8 @@ def _join_level(m: Module, config: TpuConfig, valid: Value, words: Value,
     m.submodules[f"joins{count}"] = joins  # type: ignore[arg-type]
     ports = joins.members
     m.d.comb += [
-        ports["active"].eq(valid), ports["op"].eq(target.reduce_op),
-        ports["a"].eq(Cat(pairs[0::2])), ports["b"].eq(Cat(pairs[1::2])),
+        ports["active"].eq(_active(m, config, valid, f"valid{count}")),
+        ports["op"].eq(target.reduce_op), ports["a"].eq(Cat(pairs[0::2])), ports["b"].eq(Cat(pairs[1::2])),
     ]
     return {"words": ports["joined"]}
 
@@ -194,8 +207,8 @@ def _beat_level(bit: int) -> Callable[..., dict[str, Value]]:
         with m.If(valid & ~target.row[bit]):
             m.d.sync += earlier.eq(words)
         m.submodules[f"beats{bit}"] = joins = _Join(config)
-        m.d.comb += [joins.active.eq(valid), joins.op.eq(target.reduce_op),
-                     joins.a.eq(earlier), joins.b.eq(words)]
+        m.d.comb += [joins.active.eq(_active(m, config, valid, f"valid_beats{bit}")),
+                     joins.op.eq(target.reduce_op), joins.a.eq(earlier), joins.b.eq(words)]
         return {"words": joins.joined}
 
     return level

@@ -53,7 +53,7 @@ class TpuConfig:
         Instructions that the instruction buffer holds: a power of two, 16..1024.
     lanes
         Lanes of the vector unit: ``dim``, or ``dim // 2`` or ``dim // 4``, through which a row
-        passes in 2 or 4 beats. Programs do not see it. 0: ``dim``.
+        passes in 2 or 4 beats; fp32 sums take as many cycles. Programs do not see it. 0: ``dim``.
     ports
         Ports of links to other chips: 0..6.
     link_bytes
@@ -119,6 +119,15 @@ class TpuConfig:
     def fold(self) -> int:
         """Beats in which a row passes the vector unit: 1, 2 or 4."""
         return self.dim // self.lanes
+
+    @property
+    def sum_cycles(self) -> int:
+        """Cycles of an fp32 sum in the array, onto accumulators and in joins: 1, 2 or 4.
+
+        As many as a row has beats: so many lie between a word of a row and that of the next one,
+        onto which its sum goes.
+        """
+        return self.fold if self.bf16 else 1
 
     @property
     def lane_bits(self) -> int:

@@ -12,33 +12,49 @@ __all__ = ["LaneStep", "boundary_latency", "in_flight", "lane_latency", "lane_st
 class LaneStep(Enum):
     """What a lane does with its word of a row, in this order; ``lane_stages`` says in which cycle.
 
-    ``LOAD`` takes the operands. ``PREPARE`` makes sum and comparison, and factors; ``MULTIPLY``
+    ``LOAD`` takes the operands. ``CHOOSE`` chooses those of a multiply-add; ``PREPARE`` makes sum
+    and comparison, and factors; ``MULTIPLY``
     partial products, and results of one step; ``SUM`` the product; ``ALIGN`` shifts it, or the
-    smaller summand; ``ADD`` adds; ``ROUND`` requantises, or normalises and rounds. ``SECOND`` is
-    the second stages of one step; ``LOOK_UP``, ``INNER``, ``OUTER``, ``SCALE`` and
-    ``ROUND_SPECIAL`` are those that end in a rounding. ``REDUCE`` joins rows, ``CONVERT`` makes
-    what is stored.
+    smaller summand; ``ADD`` adds; ``BRING_NEAR`` and ``NORMALISE`` shift the sum's leading one to
+    its place; ``ROUND`` requantises, or rounds. ``SECOND`` is the second stages of one step;
+    ``LOOK_UP``, ``INNER``, ``OUTER``, ``SCALE``, ``COMBINE`` and those up to ``ROUND_SPECIAL`` are
+    those that end in a rounding. ``REDUCE`` joins rows, ``CONVERT`` makes what is stored.
     """
 
     LOAD = "load"
+    CHOOSE = "choose"
     PREPARE = "prepare"
     MULTIPLY = "multiply"
     SUM = "sum"
     ALIGN = "align"
     ADD = "add"
+    BRING_NEAR = "shift by bytes"
+    NORMALISE = "shift by bits"
     ROUND = "round"
     SECOND = "second stage"
     LOOK_UP = "look up"
     INNER = "inner product"
     OUTER = "outer product"
     SCALE = "scale"
+    COMBINE = "combine"
+    BRING_SPECIAL_NEAR = "shift by bytes again"
+    NORMALISE_SPECIAL = "shift by bits again"
     ROUND_SPECIAL = "round again"
     REDUCE = "join rows"
     CONVERT = "convert"
 
 
-_SPECIAL = (LaneStep.LOOK_UP, LaneStep.INNER, LaneStep.OUTER, LaneStep.SCALE,
-            LaneStep.ROUND_SPECIAL)
+#: Steps that only a chip with bf16 has.
+_FLOATING = (LaneStep.CHOOSE, LaneStep.BRING_NEAR, LaneStep.NORMALISE, LaneStep.LOOK_UP,
+             LaneStep.INNER, LaneStep.OUTER, LaneStep.SCALE, LaneStep.COMBINE,
+             LaneStep.BRING_SPECIAL_NEAR, LaneStep.NORMALISE_SPECIAL, LaneStep.ROUND_SPECIAL)
+#: Steps of a chip with bf16 that take one cycle together; the first only on every such chip, the
+#: others where an fp32 sum takes one.
+_TOGETHER = ((LaneStep.MULTIPLY, LaneStep.SUM),
+             (LaneStep.CHOOSE, LaneStep.PREPARE),
+             (LaneStep.BRING_NEAR, LaneStep.NORMALISE, LaneStep.ROUND),
+             (LaneStep.SCALE, LaneStep.COMBINE),
+             (LaneStep.BRING_SPECIAL_NEAR, LaneStep.NORMALISE_SPECIAL, LaneStep.ROUND_SPECIAL))
 
 
 @lru_cache(maxsize=64)
@@ -46,13 +62,18 @@ def lane_stages(config: TpuConfig) -> tuple[tuple[LaneStep, ...], ...]:
     """Stages of a lane, each of which ends in registers: what is done in it.
 
     A chip without bf16 has no second rounding. One with it makes partial products and their sum in
-    one cycle: the second rounding makes its lanes long, and they are not to be longer still.
+    one cycle, and where an fp32 sum takes a cycle normalises and rounds in one: the second rounding
+    makes its lanes long, and they are not to be longer still. Rows are joined in as many cycles as
+    a sum takes.
     """
     stages: list[tuple[LaneStep, ...]] = [
-        (step,) for step in LaneStep if config.bf16 or step not in _SPECIAL]
+        (step,) for step in LaneStep if config.bf16 or step not in _FLOATING]
     if config.bf16:
-        first = stages.index((LaneStep.MULTIPLY,))
-        stages[first:first + 2] = [(LaneStep.MULTIPLY, LaneStep.SUM)]
+        for steps in _TOGETHER if config.sum_cycles == 1 else _TOGETHER[:1]:
+            first = stages.index(steps[:1])
+            stages[first:first + len(steps)] = [steps]
+    behind = stages.index((LaneStep.REDUCE,)) + 1
+    stages[behind:behind] = [()] * (config.sum_cycles - 1)
     return tuple(stages)
 
 
@@ -62,8 +83,8 @@ def lane_latency(config: TpuConfig) -> int:
 
 
 def tree_latency(config: TpuConfig) -> int:
-    """Cycles from the lanes' result to what joins them: a level of joins each, one to broadcast."""
-    return config.dim.bit_length()
+    """Cycles from the lanes' result to what joins them: a sum's for each level, one to broadcast."""
+    return config.sum_cycles * (config.dim.bit_length() - 1) + 1
 
 
 def boundary_latency(config: TpuConfig) -> int:

@@ -18,10 +18,10 @@ def fused(m, a, b, c):
     def multiply(a_significand, b_significand):
         return {"exact": a_significand * b_significand}
 
-    parts = (fma.unpack, multiply, fma.compare, fma.align, fma.add, fma.normalise, fma.finish)
-    stages = [[Logic(part)] for part in parts]
-    row = Pipeline([m] * len(stages), stages, {"a": a, "b": b, "c": c}, combinational=True)
-    return row.value("finished", len(stages))
+    parts = (fma.unpack, multiply, fma.compare, fma.align, fma.add, fma.bring_near,
+             fma.normalise, fma.finish)
+    row = Pipeline([m], [[Logic(part) for part in parts]], {"a": a, "b": b, "c": c})
+    return row.value("finished", 0)
 
 
 @functools.cache

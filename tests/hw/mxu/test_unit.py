@@ -66,7 +66,8 @@ def check(cfg, commands, ub, acc, **options):
 @pytest.mark.parametrize(("refuse", "hold_back"), [(0.0, 0.0), (0.3, 0.1), (0.0, 0.9)])
 @pytest.mark.parametrize(("dim", "int8", "bf16", "lanes"), [
     (2, True, False, 2), (4, True, False, 4), (2, False, True, 2), (2, True, True, 2),
-    (4, True, True, 4), (4, True, False, 2)])
+    (4, True, True, 4), (4, True, False, 2), (4, True, True, 2), (4, False, True, 1),
+    (4, True, True, 1)])
 def test_random_commands(dim, int8, bf16, lanes, refuse, hold_back):
     cfg = config(dim, int8=int8, bf16=bf16, lanes=lanes)
     ub, acc = memories(cfg, seed=dim)
@@ -75,7 +76,7 @@ def test_random_commands(dim, int8, bf16, lanes, refuse, hold_back):
 
 
 @pytest.mark.parametrize("seed", range(4))
-@pytest.mark.parametrize(("dim", "bf16", "lanes"), [(2, False, 2), (4, True, 4), (4, False, 2)])
+@pytest.mark.parametrize(("dim", "bf16", "lanes"), [(2, False, 2), (4, True, 4), (4, False, 2), (4, True, 1)])
 def test_rows_of_loads_under_way_are_followed(dim, bf16, lanes, seed):
     """No row of activations or weights is read before it is written, and no other one waits."""
     cfg = config(dim, bf16=bf16, lanes=lanes)
@@ -132,7 +133,7 @@ def test_first_row_starts_a_tile_after_the_first_weight():
     assert trace.activity[9:] == [Activity.WAIT_UNIT] * (len(trace.activity) - 9)
 
 
-@pytest.mark.parametrize(("lanes", "cycles"), [(2, 4), (1, 5)])
+@pytest.mark.parametrize(("lanes", "cycles"), [(2, 4), (1, 6)])
 def test_accumulation_onto_one_row_waits_for_each_write(lanes, cycles):
     cfg = config(2, bf16=True, lanes=lanes)
     ub, acc = memories(cfg, 5)

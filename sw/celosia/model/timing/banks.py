@@ -21,8 +21,6 @@ Beside = tuple[tuple[int, int], ...]
 _LATENCY = 2
 #: Rows that are played; a longer walk goes on as it was.
 _PLAYED = 256
-#: Cycles from one addition to an accumulator row to the next one to the same row.
-_REPEAT = 4
 
 
 def lost_by_pair(p: Stream, q: Stream, fold: int = 1) -> tuple[int, int]:
@@ -59,14 +57,17 @@ def _linear(stream: Stream) -> bool:
     return s0 == 1 and (n1 == 1 or s1 == n0) and (n2 == 1 or s2 == n0 * n1)
 
 
-def lost_by_repeats(acc: Stream) -> int:
-    """Cycles that an accumulating matmul waits where the same row comes again at once."""
+def lost_by_repeats(acc: Stream, again: int) -> int:
+    """Cycles that an accumulating matmul waits where the same row comes again at once.
+
+    ``again``: from one addition to an accumulator row to the next one to the same row.
+    """
     n0, n1, _ = acc.counts
     s0, s1, _ = acc.strides
     if n0 > 1 and s0 == 0:
-        return acc.length * (_REPEAT - 1)
-    if n0 < _REPEAT and n1 > 1 and s1 == 0:
-        return acc.length // n0 * (_REPEAT - n0)
+        return acc.length * (again - 1)
+    if n0 < again and n1 > 1 and s1 == 0:
+        return acc.length // n0 * (again - n0)
     return 0
 
 

@@ -22,9 +22,11 @@ __all__ = ["HANDOVER", "LEADERS", "LOAD", "Cost", "Timing", "cost", "follow"]
 
 #: Constants of the RTL, measured with single instructions: cycles of a unit, beside rows, bus, fill
 #: and drain.
-LOAD, _STORE, _MATMUL, _VECTOR = 15, 16, 5, 3
+LOAD, _STORE, _MATMUL, _VECTOR = 15, 16, 3, 3
 _FLOATING, _GATHER, _SCATTER = 1, 4, 2  # more of the vector unit: with bf16, for indices
 _READER = 4  # cycles of registers in a reader of a folded chip
+#: From one addition to an accumulator row to the next one to the same row, beside the sum's cycles.
+_REPEAT = 3
 _CREDIT = 1  # from a beat's result until its place is free
 _CHECK, _CHECK_BASE = 10, 8  # of the checker: at least, and beside one for each touched range
 _CHECK_PLANES = 3  # more for a vector's streams of more than one dimension
@@ -112,8 +114,9 @@ def _check(touched: int) -> int:
 def _matmul(command: Matmul, config: TpuConfig) -> Cost:
     occupied = command.length
     if command.accumulate:
-        occupied += lost_by_repeats(command.acc)
-    latency = occupied + 2 * config.dim + _MATMUL
+        occupied += lost_by_repeats(command.acc, _REPEAT + config.sum_cycles)
+    longer = config.sum_cycles > 1  # and products
+    latency = occupied + (config.sum_cycles + 1) * (config.dim + 1) + longer + _MATMUL
     pace = int(_consecutive(command.acc))
     if command.weights is None:
         return Cost(_check(2), occupied, latency, pace=pace)

@@ -40,10 +40,10 @@ def test_long_walks_go_on_as_they_began():
 
 
 def test_additions_to_one_row_wait_for_each_other():
-    assert lost_by_repeats(Stream(0, (16, 1, 1), (0, 0, 0))) == 48
-    assert lost_by_repeats(Stream(0, (2, 8, 1), (1, 0, 0))) == 16
-    assert lost_by_repeats(Stream(0, (4, 4, 1), (1, 0, 0))) == 0
-    assert lost_by_repeats(Stream(0, (16, 1, 1), (1, 0, 0))) == 0
+    assert lost_by_repeats(Stream(0, (16, 1, 1), (0, 0, 0)), 4) == 48
+    assert lost_by_repeats(Stream(0, (2, 8, 1), (1, 0, 0)), 4) == 16
+    assert lost_by_repeats(Stream(0, (4, 4, 1), (1, 0, 0)), 4) == 0
+    assert lost_by_repeats(Stream(0, (16, 1, 1), (1, 0, 0)), 4) == 0
 
 
 @pytest.mark.parametrize(("cycles", "groups", "others", "measured"), [
