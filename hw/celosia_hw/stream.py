@@ -64,10 +64,7 @@ class Queue(wiring.Component):
             m.d.sync += behind.eq(self.i.payload)
 
     def _of_more(self, m: Module) -> None:
-        # (What comes out of a block RAM comes late in the cycle.)
-        m.submodules.memory = memory = Memory(
-            shape=self._shape, depth=self._depth, init=[],
-            attrs={"ram_style": "distributed"} if self._depth > 32 else {})
+        m.submodules.memory = memory = Memory(shape=self._shape, depth=self._depth, init=[])
         write = memory.write_port()
         read = memory.read_port(domain="comb")
         put, get = Signal(range(self._depth)), Signal(range(self._depth))

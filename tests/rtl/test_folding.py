@@ -18,7 +18,7 @@ from celosia.program import Program
 from celosia_sim.rtl import RtlTransport
 from celosia_sim.verilog import chip_verilog
 
-CHIP = preset("nano")
+CHIP, FLOATING = preset("nano"), preset("core4")
 INSTRUCTIONS = [
     {"op": "mov"}, {"op": "iadd", "b_kind": "acc", "b": 128},
     {"op": "iadd", "b_kind": "acc", "b": 125}, {"op": "imul", "b_kind": "lane_index"},
@@ -29,6 +29,15 @@ INSTRUCTIONS = [
     {"op": "mov", "reduce": "rows", "n0": 4, "n1": 32},
     {"op": "mov", "reduce": "lanes", "reduce_op": "max_i"},
     {"op": "mov", "reduce": "collect", "n0": 4, "n1": 32},
+]
+#: More of a chip with bf16, on which a sum takes as many cycles as a row has beats.
+SUMS = [
+    {"op": "fadd", "b_kind": "acc", "b": 128},
+    {"op": "ffma", "b_kind": "acc_row", "b": 132, "c_kind": "acc_row", "c": 136},
+    {"op": "mov", "post": "exp2"}, {"op": "mov", "reduce": "rows", "n0": 4, "n1": 32,
+                                    "reduce_op": "sum_f"},
+    {"op": "mov", "reduce": "lanes", "reduce_op": "sum_f"},
+    {"op": "mov", "reduce": "collect", "n0": 4, "n1": 32, "reduce_op": "sum_f"},
 ]
 FOLDED = [replace(CHIP, lanes=lanes) for lanes in (2, 1)]
 
@@ -75,12 +84,29 @@ def test_one_file_runs_on_every_folding(config, chip, tmp_path):
 
 def test_cycles_of_instructions_are_predicted(config, chip):
     """Each alone, 128 rows, beside those of a program that only halts: within 1 %."""
+    alone(config, chip, INSTRUCTIONS)
+
+
+def alone(config, chip, instructions):
     def program(*insns):
         return Program(config.fingerprint, (*insns, insn("halt")), "alone")
 
     idle = chip.run(program(), {}).counters["cycles"] - predict(program(), config).cycles
-    for fields in INSTRUCTIONS:
+    for fields in instructions:
         made = program(insn("vector", **({"a_kind": "acc", "dst_kind": "acc", "dst": 256,
                                           "n0": 128} | fields)))
         cycles = chip.run(made, {}).counters["cycles"] - idle
         assert predict(made, config).cycles == pytest.approx(cycles, rel=0.01), fields
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("lanes", [2, 1])
+def test_cycles_of_sums_are_predicted(lanes):
+    config = replace(FLOATING, lanes=lanes)
+    with Device(RtlTransport(config, verilog=chip_verilog(config))) as chip:
+        alone(config, chip, [*INSTRUCTIONS, *SUMS])
+        repeated = Program(config.fingerprint, (*[insn(
+            "matmul", acc=0, acts=0, w=64, wrows=4, n0=64, fmt="bf16", accumulate=1)] * 8,
+            insn("halt")), "repeated")
+        cycles = chip.run(repeated, {}).counters["cycles"]
+    assert predict(repeated, config).cycles == pytest.approx(cycles, rel=0.02)

@@ -1,8 +1,8 @@
 """fp32 fused multiply-add, cut into stages of combinational logic.
 
-``unpack | multiply (the caller's) and compare | align | add | bring_near | normalise | finish``;
-their user puts registers between stages. Together they are :func:`celosia.arch.numerics.f32_fma`: one
-rounding, to nearest even.
+``unpack | multiply (the caller's) and compare | align | add | bring_near | normalise | finish``:
+their user puts registers between them. Together they are
+:func:`celosia.arch.numerics.f32_fma`: one rounding, to nearest even.
 
 The significands of product and addend are brought to one scale, 2**(exponent - 175), where an
 addend has its leading one in bit 48 and a product in bit 48 or 49. The operand of the smaller

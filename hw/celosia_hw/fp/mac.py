@@ -59,7 +59,7 @@ def _bf16_product(m: Module, a: Value, b: Value, significand: Value) -> Signal:
 
 def multiply_add(m: Module, config: TpuConfig, a: Value, b: Value, total: Signal,
                  bf16: Value) -> Value:
-    """``total`` plus the product that ``a`` and ``b`` had ``product_cycles(config)`` ago, in registers.
+    """``total`` plus the product of ``a`` and ``b`` of ``product_cycles`` ago, in registers.
 
     int8 wraps to the width of ``total``; fp32 is rounded once. ``bf16`` is the format of the
     operands; it matters on a chip with both. What is returned is that of ``config.sum_cycles`` - 1

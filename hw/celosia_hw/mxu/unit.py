@@ -31,8 +31,9 @@ class MatrixUnit(wiring.Component):
     The loader fetches the next tile while the streamer sends the rows of the present one; a run of
     commands of M rows each takes max(M, D) cycles a command, without a gap where M >= D. The
     first row of a command with ``wload`` starts D cycles after its tile's first read at the
-    earliest, and follows loads row by row; a row is written READ_LATENCY + ``SystolicArray.latency``
-    + ``config.sum_cycles`` cycles after its read is granted.
+    earliest, and follows loads row by row; a row is written
+    READ_LATENCY + ``SystolicArray.latency`` + ``config.sum_cycles`` cycles after its read is
+    granted.
 
     Members
     -------

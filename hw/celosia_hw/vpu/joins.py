@@ -27,24 +27,24 @@ def join(m: Module, config: TpuConfig, op: Value, a: Value, b: Value,
     Of what there was ``config.sum_cycles`` - 1 cycles before. A chip without bf16 has no logic for
     the floating-point ones.
     """
-    alone = Const(0, 1) if alone is None else alone
+    by_itself: Value = Const(0, 1) if alone is None else alone
     left, right, cycles = a, b, config.sum_cycles
 
     def late(value: Value, cycles: int, name: str) -> Value:
         return delayed(m, value, cycles, name=f"join_{name}", reset_less=True)[-1]
 
     def chosen(*items: ReduceOp) -> Value:
-        return Cat(op == item for item in items).any() & ~alone
+        return Cat(op == item for item in items).any() & ~by_itself
 
     largest, smallest = (ReduceOp.MAX_I, ReduceOp.MAX_F), (ReduceOp.MIN_I, ReduceOp.MIN_F)
     if config.bf16:
         floating = (op == ReduceOp.MAX_F) | (op == ReduceOp.MIN_F)
         compared = compare(m, a, b, floating, "join")
-        # The sum has the first cycle for its order; so has all else for comparing.
+        # The first of several cycles is for comparing, as that of the sum is.
         ahead = min(cycles - 1, 1)
         below, nan, a_zero, b_zero = (late(getattr(compared, name), ahead, f"late_{name}")
                                       for name in ("below", "nan", "a_zero", "b_zero"))
-        op, alone = late(op, ahead, "late_op"), late(alone, ahead, "late_alone")
+        op, by_itself = late(op, ahead, "late_op"), late(by_itself, ahead, "late_alone")
         a, b = late(a, ahead, "late_a"), late(b, ahead, "late_b")
     else:
         largest, smallest = largest[:1], smallest[:1]
@@ -52,13 +52,13 @@ def join(m: Module, config: TpuConfig, op: Value, a: Value, b: Value,
     below = wire(m, below, "join_below")
     # One gate of the two words: their "and", their "or", a or b.
     takes_largest, takes_smallest = chosen(*largest), chosen(*smallest)
-    one = wire(m, takes_largest | takes_smallest | alone, "join_one")
-    second = wire(m, (takes_largest & below) | (takes_smallest & ~below) | alone
+    one = wire(m, takes_largest | takes_smallest | by_itself, "join_one")
+    second = wire(m, (takes_largest & below) | (takes_smallest & ~below) | by_itself
                   | chosen(ReduceOp.OR), "join_second")
     # (Not as one multiplexer: keeping a would become an enable, of each lane's own.)
     word = Mux(one, Mux(second, b, a), 0) | Mux(one, 0, Mux(second, a | b, a & b))
     if config.bf16:
-        ordered = one & ~alone
+        ordered = one & ~by_itself
         zero = ordered & Mux(second, b_zero, a_zero)
         word = Mux(ordered & nan, NAN, Cat(Mux(zero, 0, word[:23])[:23], word[23:32]))
     word = Mux(chosen(ReduceOp.SUM_I), (a + b)[:32], word)

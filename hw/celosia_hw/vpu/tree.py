@@ -192,7 +192,8 @@ def _join_level(m: Module, config: TpuConfig, valid: Value, words: Value,
     ports = joins.members
     m.d.comb += [
         ports["active"].eq(_active(m, config, valid, f"valid{count}")),
-        ports["op"].eq(target.reduce_op), ports["a"].eq(Cat(pairs[0::2])), ports["b"].eq(Cat(pairs[1::2])),
+        ports["op"].eq(target.reduce_op),
+        ports["a"].eq(Cat(pairs[0::2])), ports["b"].eq(Cat(pairs[1::2])),
     ]
     return {"words": ports["joined"]}
 

@@ -12,13 +12,12 @@ __all__ = ["LaneStep", "boundary_latency", "in_flight", "lane_latency", "lane_st
 class LaneStep(Enum):
     """What a lane does with its word of a row, in this order; ``lane_stages`` says in which cycle.
 
-    ``LOAD`` takes the operands. ``CHOOSE`` chooses those of a multiply-add; ``PREPARE`` makes sum
-    and comparison, and factors; ``MULTIPLY``
-    partial products, and results of one step; ``SUM`` the product; ``ALIGN`` shifts it, or the
-    smaller summand; ``ADD`` adds; ``BRING_NEAR`` and ``NORMALISE`` shift the sum's leading one to
-    its place; ``ROUND`` requantises, or rounds. ``SECOND`` is the second stages of one step;
-    ``LOOK_UP``, ``INNER``, ``OUTER``, ``SCALE``, ``COMBINE`` and those up to ``ROUND_SPECIAL`` are
-    those that end in a rounding. ``REDUCE`` joins rows, ``CONVERT`` makes what is stored.
+    ``LOAD`` takes the operands, ``CHOOSE`` those of a multiply-add. ``PREPARE`` makes sum and
+    comparison, and factors; ``MULTIPLY`` partial products, and results of one step; ``SUM`` the
+    product; ``ALIGN`` shifts it, or the smaller summand; ``ADD`` adds; ``BRING_NEAR`` and
+    ``NORMALISE`` shift the sum's leading one to its place; ``ROUND`` requantises, or rounds.
+    ``SECOND`` is the second stages of one step; ``LOOK_UP`` to ``ROUND_SPECIAL`` are those that end
+    in a rounding. ``REDUCE`` joins rows, ``CONVERT`` makes what is stored.
     """
 
     LOAD = "load"
@@ -83,7 +82,7 @@ def lane_latency(config: TpuConfig) -> int:
 
 
 def tree_latency(config: TpuConfig) -> int:
-    """Cycles from the lanes' result to what joins them: a sum's for each level, one to broadcast."""
+    """Cycles from the lanes' result to what joins them: a sum for each level, one to broadcast."""
     return config.sum_cycles * (config.dim.bit_length() - 1) + 1
 
 

@@ -1,12 +1,14 @@
 import functools
 
 import numpy as np
+import pytest
 from amaranth.hdl import Cat, Module
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
 from celosia.arch import numerics
 from celosia_hw.fp.add import f32_add
+from hw.engine import Simulator
 from hw.simulation import World
 
 # Zeros, subnormals, ends of the normal range, powers of two and their neighbours, infinities, NaNs.
@@ -18,19 +20,20 @@ CORNERS = [sign | bits for sign in (0, 0x80000000) for bits in (
 
 
 class Adder(wiring.Component):
-    def __init__(self):
+    def __init__(self, cycles):
+        self._cycles = cycles
         super().__init__({"a": In(32), "b": In(32), "o": Out(32)})
 
     def elaborate(self, platform):
         m = Module()
-        m.d.comb += self.o.eq(f32_add(m, self.a, self.b, name="add"))
+        m.d.comb += self.o.eq(f32_add(m, self.a, self.b, name="add", cycles=self._cycles))
         return m
 
 
 @functools.cache
 def world() -> World:
     """The adder, made once."""
-    return World(Adder())
+    return World(Adder(1))
 
 
 def add(a, b):
@@ -50,6 +53,27 @@ def check(a, b):
     expected = numerics.f32_add(a, b)
     wrong = np.flatnonzero(add(a, b) != expected)
     assert not wrong.size, f"{a[wrong[0]]:08x} + {b[wrong[0]]:08x} must be {expected[wrong[0]]:08x}"
+
+
+@pytest.mark.parametrize("cycles", [2, 4])
+def test_a_sum_a_cycle_some_cycles_later(cycles):
+    rng = np.random.default_rng(2)
+    a, b = (np.concatenate([rng.choice(np.array(CORNERS, np.uint32), 300),
+                            rng.integers(0, 1 << 32, 100, np.uint32)]) for _ in range(2))
+    made, sums = Adder(cycles), []
+
+    async def bench(ctx):
+        for x, y in [*zip(a.tolist(), b.tolist(), strict=True), *[(0, 0)] * (cycles - 1)]:
+            ctx.set(made.a, x)
+            ctx.set(made.b, y)
+            sums.append(ctx.get(made.o))
+            await ctx.tick()
+
+    simulator = Simulator(made)
+    simulator.add_clock(1e-6)
+    simulator.add_testbench(bench)
+    simulator.run()
+    assert sums[cycles - 1:] == numerics.f32_add(a, b).tolist()
 
 
 def test_corners():

@@ -76,7 +76,8 @@ def test_random_commands(dim, int8, bf16, lanes, refuse, hold_back):
 
 
 @pytest.mark.parametrize("seed", range(4))
-@pytest.mark.parametrize(("dim", "bf16", "lanes"), [(2, False, 2), (4, True, 4), (4, False, 2), (4, True, 1)])
+@pytest.mark.parametrize(("dim", "bf16", "lanes"), [
+    (2, False, 2), (4, True, 4), (4, False, 2), (4, True, 1)])
 def test_rows_of_loads_under_way_are_followed(dim, bf16, lanes, seed):
     """No row of activations or weights is read before it is written, and no other one waits."""
     cfg = config(dim, bf16=bf16, lanes=lanes)
@@ -133,9 +134,9 @@ def test_first_row_starts_a_tile_after_the_first_weight():
     assert trace.activity[9:] == [Activity.WAIT_UNIT] * (len(trace.activity) - 9)
 
 
-@pytest.mark.parametrize(("lanes", "cycles"), [(2, 4), (1, 6)])
-def test_accumulation_onto_one_row_waits_for_each_write(lanes, cycles):
-    cfg = config(2, bf16=True, lanes=lanes)
+@pytest.mark.parametrize(("dim", "lanes", "cycles"), [(2, 2, 4), (2, 1, 6), (4, 1, 8)])
+def test_accumulation_onto_one_row_waits_for_each_write(dim, lanes, cycles):
+    cfg = config(dim, bf16=True, lanes=lanes)
     ub, acc = memories(cfg, 5)
     same_row = {"base": 3, "linear": 0, "s0": 0, "s1": 0, "s2": 0}
     commands = [matmul(same_row, 0, 100, rows=6, fmt=1, accumulate=1, wrows=2),
