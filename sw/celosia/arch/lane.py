@@ -98,9 +98,11 @@ def boundary_latency(config: TpuConfig) -> int:
 def in_flight(config: TpuConfig) -> int:
     """Beats that may be between the lanes' entrance and the memories, a power of two.
 
-    The latencies, a cycle to queue and one to credit; more are for refused writes.
+    The latencies, a cycle to queue and one to credit; more are for refused writes. At most 32: a
+    deeper queue is block RAM, whose word comes late in the cycle. Where lanes are joined in several
+    cycles, beats of such rows wait for a place, then.
     """
-    return 1 << (lane_latency(config) + tree_latency(config) + 1).bit_length()
+    return min(1 << (lane_latency(config) + tree_latency(config) + 1).bit_length(), 32)
 
 
 def read_ahead(fold: int) -> int:
