@@ -126,7 +126,7 @@ def build_board(board: Board, config: TpuConfig | None = None, *, freq_hz: int |
     """
     config = preset(board.preset) if config is None else config
     baud = board.baud if baud is None else baud
-    text = _verilog(board, config, freq_hz or board.frequency(config), baud)
+    text = _verilog(board, config, freq_hz or board.freq_hz, baud)
     lights = re.findall(r"assign led_(\w+) = (~?)\w+;", text)
     has_sdram = board.memory == "sdram"
     built = cells_verilog(board.family) + text

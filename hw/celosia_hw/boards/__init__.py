@@ -20,7 +20,7 @@ BOARDS: dict[str, Board] = {
             memory="sdram", memory_bytes=32 * _KIB * _KIB, loader="-b ulx3s",
             platform="ulx3s.ULX3S_85F_Platform",
             # The ESP32 resets the board where its GPIO0 is not held high.
-            high=("esp32 0 gpio0",), lanes={"edge": 2, "core4": 1}, freqs={"core4": 60 * _MHZ},
+            high=("esp32 0 gpio0",), lanes={"edge": 2, "core4": 1},
             capacity=_LFE5U_85),
         Board(
             "icesugarpro", "MuseLab iCESugar-Pro", family="ecp5", device="25k",

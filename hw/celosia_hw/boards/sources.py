@@ -39,7 +39,7 @@ def sources(board: Board, config: TpuConfig, freq_hz: int | None = None, *,
     Parameters
     ----------
     freq_hz
-        System clock; that of the chip on the board if None.
+        System clock; ``board.freq_hz`` if None.
     baud
         Of the host link; ``board.baud`` if None.
     write_grid
@@ -54,7 +54,7 @@ def sources(board: Board, config: TpuConfig, freq_hz: int | None = None, *,
         If amaranth-boards is not installed.
     """
     config = board.folded(config)
-    setting = pll(board.family, board.series, board.clock_hz, freq_hz or board.frequency(config))
+    setting = pll(board.family, board.series, board.clock_hz, freq_hz or board.freq_hz)
     actual = round(setting.freq_hz)
     _check_memory(board, config)
     pins = board_pins(board)

@@ -73,7 +73,7 @@ class Board:
     clock_hz
         The oscillator.
     freq_hz
-        System clock where none is asked for, see `frequency`.
+        System clock where none is asked for.
     baud
         Of the host link where none is asked for; the board's USB bridge reaches it.
     memory, memory_bytes
@@ -95,8 +95,6 @@ class Board:
         Nobody has routed its chip at its clock.
     lanes
         Lanes of the vector unit by preset, where they are fewer than the preset's.
-    freqs
-        System clock by preset, where it is not ``freq_hz``.
     """
 
     name: str
@@ -120,11 +118,6 @@ class Board:
     series: str = ""
     untried: bool = False
     lanes: Mapping[str, int] = field(default_factory=dict)
-    freqs: Mapping[str, int] = field(default_factory=dict)
-
-    def frequency(self, config: TpuConfig) -> int:
-        """System clock in Hz of a chip on this board, where none is asked for."""
-        return self.freqs.get(config.name, self.freq_hz)
 
     def folded(self, config: TpuConfig) -> TpuConfig:
         """Return a chip with the lanes that it has on this board; one already folded as it is."""
