@@ -45,7 +45,7 @@ LAYERS = (
     "celosia_sim.cocotb_build", "celosia_sim.cocotb_agents", "celosia_sim.cocotb_server",
     "celosia_sim.cocotb_transport", "celosia_sim.wire_library",
     "celosia_sim.boards", "celosia_sim.board_library", "celosia_sim.board_port",
-    "celosia_sim.board", "celosia_sim.wire",
+    "celosia_sim.board", "celosia_sim.board_process", "celosia_sim.wire",
     # Random programs, and their runs beside the model.
     "celosia_sim.randbuild", "celosia_sim.randvector", "celosia_sim.randgen",
     "celosia_sim.randprog", "celosia_sim.linkcheck", "celosia_sim.podcheck",

@@ -14,7 +14,7 @@ _REPORT = "report it, with the program and the command"
 CAUSES: tuple[Cause, ...] = (
     _cause("celosia. celosia_hw. celosia_sim.",
            (r"pip install|must be installed|is not installed|^backend |^celosia serve|"
-            r"^celosia\.jit|^the picture|^a simulation$|^--backend rtl$|^serving "),
+            r"^celosia\.jit|^the picture|^a simulation$|^--backend rtl$|^--board$|^serving "),
            "What does this is in an extra that is not installed",
            "install the extra that is named, as in `pip install 'celosia[sim]'`"),
     _cause("celosia. celosia_sim.",

@@ -111,7 +111,7 @@ def build_board(board: Board, config: TpuConfig | None = None, *, freq_hz: int |
     config
         The chip; that of the board if None.
     freq_hz
-        The system clock; that of the board if None.
+        The system clock; that of the chip on the board if None.
     baud
         Of the host link; that of the board if None.
     announce
@@ -126,7 +126,7 @@ def build_board(board: Board, config: TpuConfig | None = None, *, freq_hz: int |
     """
     config = preset(board.preset) if config is None else config
     baud = board.baud if baud is None else baud
-    text = _verilog(board, config, freq_hz or board.freq_hz, baud)
+    text = _verilog(board, config, freq_hz or board.clock(config), baud)
     lights = re.findall(r"assign led_(\w+) = (~?)\w+;", text)
     has_sdram = board.memory == "sdram"
     built = cells_verilog(board.family) + text

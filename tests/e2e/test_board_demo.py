@@ -1,7 +1,5 @@
 """A board without the board: its bitstream's Verilog in one process, the driver in another."""
 
-import subprocess
-import sys
 from collections.abc import Iterator
 
 import numpy as np
@@ -15,6 +13,7 @@ from celosia.cli.demo.host import train
 from celosia.driver.link import DeviceLost
 from celosia_hw.boards import BOARDS
 from celosia_sim.board_library import build_board
+from celosia_sim.board_process import BoardProcess
 
 #: Those of tests/rtl/boards, which share what is compiled for them.
 BAUD = 10_000_000
@@ -22,32 +21,13 @@ BAUD = 10_000_000
 PATIENCE = 120.0
 
 
-class Server:
-    """A board in a process of its own."""
-
-    def __init__(self, *arguments: str):
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", "celosia_sim.board", *arguments], stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        assert self._process.stdout is not None
-        self.port = self._process.stdout.readline().strip()
-
-    def stop(self) -> tuple[int, str, str]:
-        out, err = self._process.communicate(timeout=60)
-        return self._process.returncode, out, err
-
-    def kill(self) -> None:
-        self._process.kill()
-        self._process.communicate(timeout=60)
-
-
 @pytest.fixture
 def server() -> Iterator:
     """Make servers that are gone when the test ends."""
     servers = []
 
-    def make(*arguments: str) -> Server:
-        servers.append(Server(*arguments))
+    def make(*arguments: str) -> BoardProcess:
+        servers.append(BoardProcess(*arguments))
         return servers[-1]
 
     yield make
@@ -70,7 +50,7 @@ def network():
     return make
 
 
-def check_digits(server, network, name: str, *arguments: str, baud: int) -> list[str]:
+def check_digits(server, network, name: str, *arguments: str, baud: int) -> tuple[str, ...]:
     """Return what the simulation said at its end."""
     config, program, x, labels = network
     # Before the clock of a timeout runs.
@@ -83,14 +63,13 @@ def check_digits(server, network, name: str, *arguments: str, baud: int) -> list
         result = device.run(program, {"x": x})
     assert np.array_equal(result["y"], wanted["y"])
     assert (np.asarray(result["y"]).argmax(axis=1) == labels).mean() > 0.8
-    code, out, err = board.stop()
-    assert (code, err) == (0, "")
-    said = out.splitlines()
-    assert said[0].endswith(" cycles, 0 faults")
-    return said
+    end = board.stop()
+    assert (end.code, end.broken) == (0, ())
+    assert end.said[0].endswith(" cycles, 0 faults")
+    return end.said
 
 
-def check_sdram(said: list[str]) -> None:
+def check_sdram(said: tuple[str, ...]) -> None:
     assert said[1].endswith(" refreshes, 0 violations")
 
 

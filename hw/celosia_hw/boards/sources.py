@@ -39,7 +39,7 @@ def sources(board: Board, config: TpuConfig, freq_hz: int | None = None, *,
     Parameters
     ----------
     freq_hz
-        System clock; ``board.freq_hz`` if None.
+        System clock; that of the chip on the board if None.
     baud
         Of the host link; ``board.baud`` if None.
     write_grid
@@ -54,7 +54,7 @@ def sources(board: Board, config: TpuConfig, freq_hz: int | None = None, *,
         If amaranth-boards is not installed.
     """
     config = board.folded(config)
-    setting = pll(board.family, board.series, board.clock_hz, freq_hz or board.freq_hz)
+    setting = pll(board.family, board.series, board.clock_hz, freq_hz or board.clock(config))
     actual = round(setting.freq_hz)
     _check_memory(board, config)
     pins = board_pins(board)

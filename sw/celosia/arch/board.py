@@ -95,6 +95,8 @@ class Board:
         Nobody has routed its chip at its clock.
     lanes
         Lanes of the vector unit by preset, where they are fewer than the preset's.
+    clocks
+        System clock by preset, where it is another than ``freq_hz``.
     """
 
     name: str
@@ -118,6 +120,11 @@ class Board:
     series: str = ""
     untried: bool = False
     lanes: Mapping[str, int] = field(default_factory=dict)
+    clocks: Mapping[str, int] = field(default_factory=dict)
+
+    def clock(self, config: TpuConfig) -> int:
+        """Return the system clock of a chip where none is asked for, in Hz."""
+        return self.clocks.get(config.name, self.freq_hz)
 
     def folded(self, config: TpuConfig) -> TpuConfig:
         """Return a chip with the lanes that it has on this board; one already folded as it is."""

@@ -12,6 +12,9 @@ from typing import TypeVar
 
 from celosia.arch.config import PRESETS, TpuConfig, preset
 from celosia.arch.latency import Latency, parse_latency
+from celosia.bench.boards import BoardMeasurement, board_mlp, board_table, board_training
+from celosia.bench.boards import lines as board_lines
+from celosia.bench.boards import report as board_report
 from celosia.bench.collectives import OPS, measure_collective
 from celosia.bench.collectives import lines as collective_lines
 from celosia.bench.compiled import PROGRAMS, CompiledMeasurement, lines, measure_compiled
@@ -41,12 +44,15 @@ from celosia.train import Classifier
 __all__ = ["add_arguments"]
 
 _T = TypeVar("_T")
+#: What a board can be measured at.
+_ON_BOARDS = ("mlp", "train", "table")
 
 _EPILOG = """\
 examples:
   celosia bench gemm --preset core --format bf16 --m 256 --k 256 --n 256
   celosia bench mlp --preset core --format int8 --batch 128 --json
   celosia bench train --preset core --batch 128  a step of training, and where its cycles go
+  celosia bench mlp --board ulx3s                images/s of a board, simulated at its pins
   celosia bench vector --preset core             rows a cycle of every operation
   celosia bench compiled --name convolution      programs compiled from JAX
   celosia bench collectives --topology 8 --bytes 65536 262144
@@ -120,6 +126,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                         help=f"chip: {', '.join(PRESETS)} (default: core; table: all)")
     parser.add_argument("--backend", choices=SIMULATED, default="rtl",
                         help="rtl: Verilator (default); model: cycles are an estimate; cocotb")
+    parser.add_argument("--board", metavar="BOARD",
+                        help="mlp, train, table: a board such as ulx3s, simulated at its pins, the "
+                             "driver behind its serial line (default: a chip by itself)")
     parser.add_argument("--format", choices=list(OUTPUTS),
                         help="of the operands (default: the chip's first)")
     for name in "mkn":
@@ -332,9 +341,27 @@ def _speed(args: argparse.Namespace) -> int:
     return 0
 
 
-def _table(args: argparse.Namespace) -> int:
+def _board(args: argparse.Namespace) -> int:
+    if args.backend != "rtl":
+        raise ValueError(f"--backend must be left out with --board, not {args.backend}")
+    found: Iterable[BoardMeasurement]
+    if args.what == "table":
+        found = _printed(args, board_table(args.board), board_lines)
+    else:
+        found = [board_mlp(args.board, args.preset, args.layers, args.batch, args.format, args.seed)
+                 if args.what == "mlp" else
+                 board_training(args.board, args.preset, _classifier(args), args.seed)]
+        if not args.json:
+            print(*board_report(found[0]), sep="\n")
+    text = json.dumps([dataclasses.asdict(m) for m in found], indent=1)
+    if args.json:
+        print(text)
     if args.save:
-        check_file("--save", args.save)
+        args.save.write_text(text + "\n")
+    return int(any(m.broken or not m.bit_exact for m in found))
+
+
+def _table(args: argparse.Namespace) -> int:
     parser = argparse.ArgumentParser()
     add_arguments(parser)
 
@@ -364,6 +391,12 @@ def _main(args: argparse.Namespace) -> int:
     celosia.driver.DeviceError
         If the backend cannot be opened, or a run fails.
     """
+    if args.save:
+        check_file("--save", args.save)
+    if args.board is not None:
+        if args.what not in _ON_BOARDS:
+            raise ValueError(f"--board must be used with {', '.join(_ON_BOARDS)}, not {args.what}")
+        return _board(args)
     if args.what == "table":
         return _table(args)
     if args.what == "train":

@@ -7,17 +7,19 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
+from numpy.typing import NDArray
 
 from celosia.arch.config import TpuConfig
 from celosia.arch.registers import UNIT_NAMES, Activity
 from celosia.driver import open as open_device
 from celosia.train import Classifier, Trainer, initial_parameters
 
-__all__ = ["TrainingMeasurement", "report", "training"]
+__all__ = ["RATE", "TrainingMeasurement", "batches", "report", "training"]
 
 #: Steps that are run; the last one is measured, so that the optimiser has a past.
 _STEPS = 2
-_RATE = 1e-3
+#: Learning rate.
+RATE = 1e-3
 _STATES = {
     Activity.WAIT_DEPS: "waits for another unit", Activity.WAIT_MEMORY: "waits for a bank",
     Activity.WAIT_BUS: "waits for external memory",
@@ -62,6 +64,13 @@ class TrainingMeasurement:
     counters: dict[str, int] = field(default_factory=dict)
 
 
+def batches(net: Classifier, seed: int) -> list[tuple[NDArray[np.float32], NDArray[np.int64]]]:
+    """Return random images and their labels, for each step."""
+    rng = np.random.default_rng(seed)
+    return [(rng.random((net.batch, net.inputs), np.float32),
+             rng.integers(0, net.classes, net.batch)) for _ in range(_STEPS)]
+
+
 def training(config: TpuConfig, backend: str, net: Classifier, *, seed: int = 0,
              check: bool = True) -> TrainingMeasurement:
     """Run steps of training on random data, on a fresh chip.
@@ -73,23 +82,21 @@ def training(config: TpuConfig, backend: str, net: Classifier, *, seed: int = 0,
     celosia.driver.DeviceError
         If the backend cannot be opened, or a run fails.
     """
-    rng = np.random.default_rng(seed)
     parameters = initial_parameters(net, seed)
-    data = [(rng.random((net.batch, net.inputs), np.float32),
-             rng.integers(0, net.classes, net.batch)) for _ in range(_STEPS)]
+    data = batches(net, seed)
     exact = None
     with open_device(backend, config=config) as device:
         trainer = Trainer(device, net, parameters)
         loss = seconds = 0.0
         for x, labels in data:
             begin = time.perf_counter()
-            loss = trainer.step(x, labels, _RATE)
+            loss = trainer.step(x, labels, RATE)
             seconds = time.perf_counter() - begin
         if check:
             with open_device("model", config=config) as model:
                 wanted = Trainer(model, net, parameters)
                 for x, labels in data:
-                    wanted.step(x, labels, _RATE)
+                    wanted.step(x, labels, RATE)
                 exact = trainer.equals(wanted)
     counters = dict(trainer.counters)
     cycles = counters["cycles"]

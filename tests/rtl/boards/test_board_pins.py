@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from board_pins import BAUDS, Pins
 
 import celosia
 from celosia.arch.config import TpuConfig, preset
@@ -15,44 +16,11 @@ from celosia.driver.model import ModelTransport
 from celosia.program.asm import assemble
 from celosia_hw.boards import BOARDS
 from celosia_sim.board import STRICTEST, SimulatedBoard
-from celosia_sim.board_library import BoardLibrary, BuiltBoard, build_board
+from celosia_sim.board_library import BuiltBoard, build_board
 from celosia_sim.boards.cells import FAMILIES, system_hz
 from celosia_sim.boards.sdram import PARTS
 
-#: Fast, so that most of the simulated time is not that of the serial line. Those of
-#: tests/e2e/test_board_demo.py where it has the board too, which is then compiled once.
-BAUDS = {"ulx3s": 10_000_000, "tangprimer20k": 6_250_000}
 SCRATCH = BY_NAME["WATCHDOG"].offset
-
-
-class Pins:
-    """A board as a wire: time passes while the host waits for a byte."""
-
-    name = "the pins"
-
-    def __init__(self, built: BuiltBoard, part=STRICTEST, **options):
-        self.built, self.library = built, BoardLibrary(built, part, **options)
-        self.byte_seconds = 10 / built.baud
-
-    def clock(self) -> float:
-        return self.library.now / self.built.freq_hz
-
-    def write(self, data: bytes) -> None:
-        self.library.send(data)
-
-    def read(self, seconds: float) -> bytes:
-        end = self.library.now + seconds * self.built.freq_hz
-        while self.library.now < end:
-            if data := self.library.run(200):
-                return data
-        return b""
-
-    def close(self) -> None:
-        pass  # the driver goes, the board stays
-
-    def open(self, **options) -> LinkTransport:
-        self.library.run(1000)  # it hears nothing until it is out of reset
-        return LinkTransport(self, self.built.config, clock=self.clock, **options)
 
 
 @pytest.fixture(scope="module")
@@ -304,3 +272,16 @@ def test_generators_of_every_family():
         system_hz("EHXPLLL #(.CLKFB_DIV(1)) pll (", 1)
     with pytest.raises(ValueError, match="^the top module must have one of EHXPLLL, .*, not 0$"):
         system_hz("", 1)
+
+
+@pytest.mark.slow
+@pytest.mark.xfail(strict=True, reason="at 80 MHz the interval of refreshes is a row's part of "
+                                       "64 ms: one that waits for a burst is late")
+def test_rows_are_refreshed_in_time_while_bursts_go_on(pins, ulx3s):
+    """For twice the 64 ms in which each row must have its turn."""
+    board = pins(ulx3s, lawful=False)
+    program = copies(ulx3s.config, 5000)
+    with Device(board.open(), "pins") as device:
+        result = device.run(program, random_inputs(program, 1))
+    assert result.cycles > 2 * 0.064 * ulx3s.freq_hz
+    assert board.library.sdram.violations == []

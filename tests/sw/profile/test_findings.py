@@ -90,7 +90,7 @@ def test_a_program_without_its_graph_is_tried_on_other_chips(clean):
 
 
 @pytest.mark.parametrize(("changes", "said"), [
-    ({"speed": 3}, "a what-if must change one of acc_rows, bank_conflicts, bf16, .*, not speed"),
+    ({"speed": 3}, "a what-if must change one of acc_rows, ahead, bank_conflicts, .*, not speed"),
     ({"bus_bytes": 33}, "bus_bytes must be a power of two from 4 to 128, not 33"),
     ({"read_latency": 0}, "read_latency must be 1 at least, not 0"),
 ])

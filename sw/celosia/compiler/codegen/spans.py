@@ -86,7 +86,7 @@ class Costs:
         return found[0]
 
     def _make(self, form: Command, command: Command) -> CommandCost:
-        check, occupied, latency, lead, fill, _, pace, _ = cost(command, self._config, _TIMING)
+        check, occupied, latency, lead, fill, _, pace, *_ = cost(command, self._config, _TIMING)
         return CommandCost(int(command.unit), check, max(occupied, lead), latency, lead, fill,
                          form.touches(self._config),
                          isinstance(form, Matmul) and form.weights is None, pace)

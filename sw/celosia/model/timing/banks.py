@@ -5,11 +5,13 @@ from __future__ import annotations
 from functools import lru_cache
 
 from celosia.arch.config import BANKS
+from celosia.arch.isa import Mem
 from celosia.arch.lane import read_ahead
 from celosia.arch.streams import Stream
 
 __all__ = [
-    "Beside", "Walk", "constant_bank", "lost_beside", "lost_by_pair", "lost_by_repeats", "walked"]
+    "Beside", "Walk", "constant_bank", "in_step", "lost_beside", "lost_between", "lost_by_pair",
+    "lost_by_repeats", "port_of", "walked"]
 
 #: On-chip rows of a transfer: groups of an external row, strides mod BANKS, cycles of a row.
 Walk = tuple[int, int, int, int]
@@ -161,3 +163,38 @@ def _banks(counts: tuple[int, ...], strides: tuple[int, ...], base: int, limit: 
             if len(found) >= limit:
                 return found[:limit]
     return found
+
+
+def port_of(mem: Mem, write: bool) -> int:
+    """Return a number of the port of a memory."""
+    return 2 * mem + write
+
+
+def lost_between(begin: int, end: int, first: int, last: int, rate: float) -> float:
+    """Cycles that rows from ``begin`` to ``end`` lose beside others from ``first`` to ``last``.
+
+    ``rate``: in a cycle; those cycles that are lost are beside the others, too.
+    """
+    since = max(begin, first)
+    lost = (last - since) * rate
+    return lost if rate >= 1 else min(lost, (min(end, last) - since) * rate / (1 - rate))
+
+
+def in_step(*streams: Stream) -> Beside:
+    """Return what :func:`lost_beside` wants to know of streams that go in step.
+
+    Of two that begin in one bank the second comes a cycle later, see :func:`lost_by_pair`.
+    """
+    first, step = streams[0].base, _step(streams[0])
+    return tuple(((stream.base - first) % BANKS or -step * bool(i), _step(stream))
+                 for i, stream in enumerate(streams))
+
+
+def _step(stream: Stream) -> int:
+    """Banks from one row of a stream to the next, mostly."""
+    if stream.counts[0] > 1:
+        return stream.strides[0] % BANKS
+    for count, stride in zip(stream.counts, stream.strides, strict=True):
+        if count > 1:
+            return stride % BANKS
+    return 0

@@ -6,7 +6,6 @@ The estimator counts with it, and so does the compiler where it puts operations 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from celosia.arch.commands import SRC_MEM, Command, Dma, Load, Matmul, Vector
@@ -17,8 +16,9 @@ from celosia.arch.streams import Stream
 from celosia.arch.vector import INDEXED_OPS, ROW_SRCS, STREAM_SRCS, Reduce, VectorOp
 from celosia.arch.words import ceil_div
 from celosia.model.timing.banks import lost_by_pair, lost_by_repeats
+from celosia.model.timing.memory import Timing, pages
 
-__all__ = ["HANDOVER", "LEADERS", "LOAD", "Cost", "Timing", "cost", "follow"]
+__all__ = ["HANDOVER", "LEADERS", "LOAD", "Cost", "cost", "follow"]
 
 #: Constants of the RTL, measured with single instructions: cycles of a unit, beside rows, bus, fill
 #: and drain.
@@ -40,33 +40,6 @@ _BURST_BEATS = 256
 LEADERS = {Unit.MXU: (Unit.LOAD, 2), Unit.STORE: (Unit.MXU, 1)}
 
 
-@dataclass(frozen=True)
-class Timing:
-    """The memory outside the chip.
-
-    Parameters
-    ----------
-    read_latency
-        Cycles from a read address to its first beat.
-    write_latency
-        Cycles from the last beat of a write to its response.
-    outstanding
-        Reads that the memory takes before the first is done.
-    link_latency
-        Cycles from a word's leaving a chip to its being at the other end of a link; or those of
-        each port's.
-    bank_conflicts
-        Whether rows that meet in a bank of a memory on chip wait for one another. A chip has no
-        choice; whoever asks what that costs has.
-    """
-
-    read_latency: int = 64
-    write_latency: int = 8
-    outstanding: int = 64
-    link_latency: int | tuple[int, ...] = 64
-    bank_conflicts: bool = True
-
-
 class Cost(NamedTuple):
     """Cycles of a command.
 
@@ -82,10 +55,13 @@ class Cost(NamedTuple):
         More of both, but right behind a command that has some, too: the first tile fills the
         transposer.
     burst, share
-        Beats of a burst of a load, and in what part of its cycles there is one.
+        Cycles of the memory for a burst of a load, and in what part of its cycles there is one.
     pace
         From a row that it writes to the next, where these are consecutive and units may follow it
         row by row; else 0.
+    work, behind, turn
+        Of a transfer, cycles of the memory, cycles from the last of them to its end, and those
+        from a burst of a load to one of it.
     """
 
     check: int
@@ -96,6 +72,9 @@ class Cost(NamedTuple):
     burst: float = 0.0
     pace: int = 0
     share: float = 1.0
+    work: int = 0
+    behind: int = 0
+    turn: float = 0.0
 
 
 def cost(command: Command, config: TpuConfig, timing: Timing) -> Cost:
@@ -164,16 +143,23 @@ def follow(command: Command, lead: int, rows: tuple[int, int], pace: int, dim: i
 
 def _dma(command: Dma, config: TpuConfig, timing: Timing) -> Cost:
     beats = _beats(command, config.bus_bytes)
-    occupied = max(command.rows * ceil_div(command.cols, config.dim), beats)
-    if not isinstance(command, Load):
-        return Cost(_check(2), occupied,
-                    occupied + timing.write_latency + _STORE + (config.fold > 1))
+    opened = pages(command, timing)
+    work = timing.occupied(beats * timing.beat_cycles + opened * timing.page_cycles)
+    occupied = max(command.rows * ceil_div(command.cols, config.dim), work)
     bursts = command.rows * ceil_div(beats, command.rows * _BURST_BEATS)
-    occupied = max(occupied, (bursts - timing.outstanding) * timing.read_latency
-                   // timing.outstanding)
+    if not isinstance(command, Load):
+        behind = timing.write_latency + _STORE + (config.fold > 1) - timing.first
+        return Cost(_check(2), occupied, occupied + behind, burst=work / bursts, work=work,
+                    behind=behind, turn=timing.turn_cycles * max(0.0, 1 - opened / bursts))
     rises = (command.mem == Mem.UB and command.cols <= config.dim and command.row_step == 1)
-    return Cost(_check(2), occupied, occupied + timing.read_latency + LOAD, burst=beats / bursts,
-                pace=max(1, occupied // command.rows) if rises else 0, share=beats / occupied)
+    # Loads that follow one another go on asking; one by itself has asked before it waits.
+    waits, wait = (timing.waits(count, beats, bursts, opened)
+                   for count in (bursts, bursts - timing.outstanding))
+    latency = max(occupied, wait) + timing.read_latency + LOAD - timing.first
+    occupied = max(occupied, waits)
+    return Cost(_check(2), occupied, latency, burst=work / bursts,
+                pace=max(1, occupied // command.rows) if rises else 0, share=work / occupied,
+                work=work, behind=LOAD)
 
 
 def _beats(command: Dma, bus: int) -> int:

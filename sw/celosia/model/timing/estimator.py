@@ -21,12 +21,21 @@ from celosia.arch.ici import link_cycles
 from celosia.arch.isa import Mem, RecvOp, Unit
 from celosia.arch.lane import tree_latency
 from celosia.arch.messages import MessageCommand
-from celosia.arch.streams import Stream
 from celosia.arch.vector import STREAM_SRCS, Reduce
-from celosia.model.timing.banks import Beside, Walk, constant_bank, lost_beside, walked
-from celosia.model.timing.cost import HANDOVER, LEADERS, LOAD, Timing, cost, follow
+from celosia.model.timing.banks import (
+    Beside,
+    Walk,
+    constant_bank,
+    in_step,
+    lost_beside,
+    lost_between,
+    port_of,
+    walked,
+)
+from celosia.model.timing.cost import HANDOVER, LEADERS, LOAD, cost, follow
 from celosia.model.timing.events import Reason, Timeline
 from celosia.model.timing.fetch import BLOCK, Fetch
+from celosia.model.timing.memory import Occupancy, Timing, meeting
 
 __all__ = ["Estimator"]
 
@@ -43,8 +52,6 @@ _START, _HALT, _FENCE, _READ = 3, 3, 1, 6  # doorbell to first fetch; behind all
 #: Before the first word of a send, behind the last word of a receive, and of rows that are joined;
 #: units of ports are counted from _LINKS on.
 _SEND, _RECV, _JOIN, _LINKS = 8, 5, 24, 8
-#: Cycles before the doorbell in which the driver makes the chip fetch the program.
-_AHEAD = 47
 
 
 class _Entry:
@@ -55,7 +62,8 @@ class _Entry:
     timeline.
     """
 
-    __slots__ = ("burst", "end", "index", "latency", "pace", "reads", "share", "unit", "wrote")
+    __slots__ = ("behind", "burst", "end", "index", "latency", "pace", "reads", "share", "turn",
+                 "unit", "work", "wrote")
 
     def __init__(self, command: Command, config: TpuConfig):
         self.unit = command.unit
@@ -150,7 +158,7 @@ class Estimator:
         #: Transfers that others may hold up: port, entry, cycles, on-chip rows.
         self._moved: deque[tuple[int, _Entry, int, Walk]] = deque(maxlen=config.window)
         self._loads: deque[_Entry] = deque(maxlen=2 * config.window)  # those that may be under way
-        self._fetch = Fetch(config, timing.read_latency, length)
+        self._fetch = Fetch(config, timing, length)
         self._block = -1  # of the instruction before
         self._loops = loops
         self._timeline = timeline
@@ -208,8 +216,8 @@ class Estimator:
     def tensor(self, command: Command) -> None:
         """Count a tensor instruction; :meth:`scalar` came before."""
         entry = _Entry(command, self._config)
-        check, occupied, latency, lead, fill, entry.burst, entry.pace, entry.share = cost(
-            command, self._config, self._timing)
+        (check, occupied, latency, lead, fill, entry.burst, entry.pace, entry.share, entry.work,
+         entry.behind, entry.turn) = cost(command, self._config, self._timing)
         unit = entry.unit
         issued, blamed = self.now, -1
         free = Reason.FETCH if self._starved else Reason.SCALAR
@@ -265,6 +273,8 @@ class Estimator:
                             command.length * (self._config.fold if unit == Unit.VPU else 1))
         window.append(entry)
         self._window = window
+        if self._timing.shared and isinstance(command, Dma):
+            self._share(entry)
         if self._timing.bank_conflicts:
             self._meet(command, entry, occupied)
         if self._done[unit] > self.last:
@@ -332,10 +342,12 @@ class Estimator:
         """Fetch blocks, between the bursts of the loads under way."""
         fetch, now, timing = self._fetch, self.now, self._timing
         if not fetch.last:
-            now -= _AHEAD
+            now -= timing.ahead
         while self._loads and self._loads[0].end - LOAD <= now:
             self._loads.popleft()
-        comes = fetch.request(count, now, self._asked(now))
+        # An SDRAM goes to another row, and back.
+        comes = fetch.request(count, now, self._asked(now),
+                              timing.page_cycles if self._loads else 0)
         for other in self._loads:
             if other.end - LOAD > comes:
                 begins = other.end - other.latency + timing.read_latency
@@ -343,22 +355,40 @@ class Estimator:
                 if (late := int((fetch.last - max(begins, comes)) * other.share)) > 0:
                     self._delay(Unit.LOAD, comes + LOAD, late)
                 break
+        if timing.shared:
+            fetch.late(count, self._meet_others(
+                Occupancy(comes, fetch.last, fetch.cycles, 0.0), Unit.STORE))
 
     def _asked(self, now: int) -> int:
         """Return when the last beat comes that loads have asked for in a cycle."""
         timing, last = self._timing, 0
-        bursts, beats = float(timing.outstanding), float(BEATS_AHEAD)
+        bursts, ahead = float(timing.outstanding), float(timing.occupied(
+            BEATS_AHEAD * timing.beat_cycles))
         for load in self._loads:
             start, end = load.end - load.latency, load.end - LOAD
             begins = max(start + timing.read_latency, now)
             if start > now and begins > last:
                 break  # it waits for more than the bus
-            count = min(end - max(begins, last), beats, bursts * load.burst)
+            count = min(end - max(begins, last), ahead, bursts * load.burst)
             last = int(max(begins, last) + count)
-            beats, bursts = beats - count, bursts - count / load.burst
-            if beats < 1 or bursts < 1:
+            ahead, bursts = ahead - count, bursts - count / load.burst
+            if ahead < 1 or bursts < 1:
                 break
         return last
+
+    def _share(self, entry: _Entry) -> None:
+        """Delay a transfer, and those of the other kind under way, by each other's bursts."""
+        more = self._meet_others(_occupancy(entry), Unit.LOAD + Unit.STORE - entry.unit)
+        self._delay(entry.unit, entry.end - 1, more)
+
+    def _meet_others(self, mine: Occupancy, unit: int) -> int:
+        """Delay what a unit transfers; return how much later another transfer ends."""
+        others = [other for other in self._window
+                  if isinstance(other, _Entry) and other.unit == unit]
+        more, each = meeting(mine, map(_occupancy, others))
+        for other, late in zip(others, each, strict=True):
+            self._delay(unit, other.end - 1, round(late))
+        return round(more)
 
     def _meet(self, command: Command, entry: _Entry, occupied: int) -> None:
         """Delay transfers that share a port's banks with rows of the vector unit or the array."""
@@ -368,21 +398,21 @@ class Estimator:
             each = occupied // chip.length
             if each > 2:
                 return  # it has the time
-            port, walk = _port(command.mem, not store), walked(chip, each)
+            port, walk = port_of(command.mem, not store), walked(chip, each)
             self._moved.append((port, entry, occupied, walk))
             lost = 0.0
             for which, first, last, pace in self._swept:
                 if which == port and first < end and begin < last:
-                    lost += _lost(begin, end, first, last, lost_beside(walk, *pace))
+                    lost += lost_between(begin, end, first, last, lost_beside(walk, *pace))
             if lost >= 1:
                 self._delay(entry.unit, begin, int(lost))
             return
         read = end - entry.latency
         if isinstance(command, Matmul):
-            swept = [(_port(Mem.ACC, True), begin, end, (_steps(command.acc), 1)),
-                     (_port(Mem.UB, False), read, read + occupied, (_steps(command.acts), 1))]
+            swept = [(port_of(Mem.ACC, True), begin, end, (in_step(command.acc), 1)),
+                     (port_of(Mem.UB, False), read, read + occupied, (in_step(command.acts), 1))]
             if command.accumulate:
-                swept.append((_port(Mem.ACC, False), begin, end, (_steps(command.acc), 1)))
+                swept.append((port_of(Mem.ACC, False), begin, end, (in_step(command.acc), 1)))
         else:
             fold, swept = self._config.fold, []
             for mem in (Mem.UB, Mem.ACC):
@@ -390,11 +420,11 @@ class Estimator:
                            if source.kind in STREAM_SRCS and SRC_MEM[source.kind] == mem
                            and source.stream is not None]
                 if streams:
-                    swept.append((_port(mem, False), read, read + occupied,
-                                  (_steps(*streams), fold)))
+                    swept.append((port_of(mem, False), read, read + occupied,
+                                  (in_step(*streams), fold)))
             if command.dst.length == command.length:
-                swept.append((_port(DST_MEM[command.kind], True), begin, end,
-                              (_steps(command.dst), fold)))
+                swept.append((port_of(DST_MEM[command.kind], True), begin, end,
+                              (in_step(command.dst), fold)))
         if isinstance(command, Vector) and self._config.fold > 1:
             self._meet_array(entry, occupied, swept)
         self._swept.extend(swept)
@@ -404,7 +434,7 @@ class Estimator:
             start, lost = other.end - cycles, 0.0
             for which, first, last, pace in swept:
                 if which == port and first < other.end and start < last:
-                    lost += _lost(start, other.end, first, last, lost_beside(walk, *pace))
+                    lost += lost_between(start, other.end, first, last, lost_beside(walk, *pace))
             if lost >= 1:
                 self._delay(other.unit, begin, int(lost))
 
@@ -419,7 +449,7 @@ class Estimator:
             self._moved.append((port, entry, occupied, walk))
             for which, first, last, pace in self._swept:
                 if which == port and pace[1] == 1 and first < end and begin < last:
-                    lost += _lost(begin, end, first, last, lost_beside(walk, *pace))
+                    lost += lost_between(begin, end, first, last, lost_beside(walk, *pace))
             most = max(most, lost)
         self._delay(entry.unit, entry.end - 1, int(most))
 
@@ -465,36 +495,6 @@ def _end(entry: _Entry | _Message) -> int:
     return entry.end
 
 
-def _port(mem: Mem, write: bool) -> int:
-    return 2 * mem + write
-
-
-def _lost(begin: int, end: int, first: int, last: int, rate: float) -> float:
-    """Cycles that rows from ``begin`` to ``end`` lose beside others from ``first`` to ``last``.
-
-    ``rate``: in a cycle; those cycles that are lost are beside the others, too.
-    """
-    since = max(begin, first)
-    lost = (last - since) * rate
-    return lost if rate >= 1 else min(lost, (min(end, last) - since) * rate / (1 - rate))
-
-
-def _steps(*streams: Stream) -> Beside:
-    """Return what :func:`lost_beside` wants to know of streams that go in step.
-
-    Of two that begin in one bank the second comes a cycle later, see :func:`lost_by_pair`.
-    """
-    first, step = streams[0].base, _step(streams[0])
-    return tuple(((stream.base - first) % BANKS or -step * bool(i), _step(stream))
-                 for i, stream in enumerate(streams))
-
-
-def _step(stream: Stream) -> int:
-    """Banks from one row of a stream to the next, mostly."""
-    if stream.counts[0] > 1:
-        return stream.strides[0] % BANKS
-    for count, stride in zip(stream.counts, stream.strides, strict=True):
-        if count > 1:
-            return stride % BANKS
-    return 0
-
+def _occupancy(entry: _Entry) -> Occupancy:
+    end = entry.end - entry.behind
+    return Occupancy(end - entry.work, end, entry.burst, entry.turn)

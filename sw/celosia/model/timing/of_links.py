@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from celosia.arch.latency import Latency, link_latencies
-from celosia.model.timing.cost import Timing
+from celosia.model.timing.memory import Timing
 
 __all__ = ["link_timings"]
 

@@ -1,0 +1,59 @@
+"""What the memory outside a chip costs, and how those who use it meet there."""
+
+import pytest
+
+from celosia.arch.commands import Load
+from celosia.arch.isa import DmaFormat, Mem
+from celosia.model.timing import Timing
+from celosia.model.timing.memory import Occupancy, meeting, pages
+
+SDRAM = Timing(beat_cycles=4, page_bytes=1024, page_cycles=5, refresh_interval=600,
+               refresh_cycles=12)
+
+
+def load(rows: int, cols: int, pitch: int, addr: int = 0) -> Load:
+    return Load(Mem.UB, DmaFormat.I8, 0, addr, rows, cols, pitch)
+
+
+def test_refreshes_take_their_part():
+    assert Timing().occupied(588) == 588
+    assert SDRAM.occupied(588) == 600
+
+
+@pytest.mark.parametrize(("transfer", "count"), [
+    (load(1, 8, 8), 1), (load(1, 8, 8, 1020), 2), (load(128, 8, 8), 1), (load(129, 8, 8), 2),
+    (load(8, 8, 512), 4), (load(8, 8, 1024), 8), (load(8, 8, 5000), 8),
+    (load(4, 2048, 4096), 8), (load(2, 8, 4096, 1020), 4)])
+def test_rows_of_an_sdram_that_a_transfer_opens(transfer, count):
+    assert pages(transfer, SDRAM) == count
+    assert pages(transfer, Timing()) == 0
+
+
+def test_bursts_take_turns():
+    """Half of the cycles each, until the shorter one is through."""
+    read, written = Occupancy(100, 200, 10, 0), Occupancy(100, 400, 10, 0)
+    assert meeting(read, [written]) == (100, [100])
+    assert meeting(written, [read]) == (100, [100])
+
+
+def test_longer_bursts_get_more_of_the_cycles():
+    late, (other,) = meeting(Occupancy(0, 100, 10, 0), [Occupancy(0, 1000, 30, 0)])
+    assert (late, other) == (300, 100)
+
+
+def test_turning_costs_both():
+    late, (other,) = meeting(Occupancy(0, 100, 10, 0), [Occupancy(0, 200, 10, 4)])
+    assert (late, other) == (140, 140)
+
+
+def test_what_is_over_or_comes_later_costs_nothing():
+    mine = Occupancy(100, 200, 10, 0)
+    assert meeting(mine, []) == (0, [])
+    assert meeting(mine, [Occupancy(0, 100, 10, 0), Occupancy(200, 300, 10, 0)]) == (0, [0, 0])
+    assert meeting(mine, [Occupancy(150, 160, 10, 0)]) == (10, [10])
+
+
+def test_those_that_follow_one_that_is_late_are_late():
+    mine = Occupancy(0, 100, 10, 0)
+    late, others = meeting(mine, [Occupancy(0, 50, 10, 0), Occupancy(50, 100, 10, 0)])
+    assert (late, others) == (100, [50, 50])
