@@ -34,6 +34,6 @@ def test_mlp_of_edge():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("net", [Classifier(64, 32, 10, 32), Classifier(784, 32, 10, 128)], ids=str)
+@pytest.mark.parametrize("net", [Classifier(64, 32, 10, 32), Classifier(64, 128, 10, 128)], ids=str)
 def test_training_on_core4(net):
     check(board_training("ulx3s", "core4", net), "core4")

@@ -35,7 +35,7 @@ _PATIENCE = 120.0
 #: Lines of the table, as arguments of ``celosia bench``: `mlp` and `train` of each board's chips.
 TABLE: tuple[tuple[str, ...], ...] = (
     ("mlp", "edge", "64-64-10", "128"), ("mlp", "edge", "784-512-10", "128"),
-    ("train", "core4", "784-128-10", "128"))
+    ("train", "core4", "64-128-10", "128"))
 
 
 @dataclass(frozen=True)
