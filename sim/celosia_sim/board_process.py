@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import tempfile
 from dataclasses import dataclass
 from types import TracebackType
 
@@ -48,22 +49,28 @@ class BoardProcess:
     """
 
     def __init__(self, *arguments: str):
+        # No pipe: one that is full while nobody reads it stops the simulation.
+        self._errors = tempfile.TemporaryFile("w+")
         self._process = subprocess.Popen(
             [sys.executable, "-m", "celosia_sim.board", *arguments], stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+            stdout=subprocess.PIPE, stderr=self._errors, text=True)
         assert self._process.stdout is not None
         self.port = self._process.stdout.readline().strip()
 
     def stop(self) -> BoardEnd:
         """End the simulation; return what it says."""
-        out, err = self._process.communicate(timeout=_PATIENCE)
-        return BoardEnd(self._process.returncode, tuple(out.splitlines()), tuple(err.splitlines()))
+        out, _ = self._process.communicate(timeout=_PATIENCE)
+        with self._errors:
+            self._errors.seek(0)
+            broken = tuple(self._errors.read().splitlines())
+        return BoardEnd(self._process.returncode, tuple(out.splitlines()), broken)
 
     def kill(self) -> None:
         """End it at once; killing twice does nothing."""
         if self._process.poll() is None:
             self._process.kill()
             self._process.communicate(timeout=_PATIENCE)
+        self._errors.close()
 
     def __enter__(self) -> BoardProcess:
         return self

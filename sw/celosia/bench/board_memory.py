@@ -54,5 +54,7 @@ def memory_timing(board: Board, config: TpuConfig, freq_hz: int | None = None) -
         # Where the two are in one bank, both must open their rows, and that takes the turn, too.
         turn_cycles=turn + (2 * page - turn) / (1 << device.bank_bits),
         ahead=_AHEAD, page_bytes=_WORD << device.column_bits, page_cycles=page,
+        # It closes the rows of all that go on: mostly two.
         refresh_interval=cycles.interval,
-        refresh_cycles=_UPKEEP + cycles.precharge + cycles.refresh + cycles.activate_to_column)
+        refresh_cycles=(_UPKEEP + cycles.precharge + cycles.refresh + _CHOOSE
+                        + 2 * cycles.activate_to_column))

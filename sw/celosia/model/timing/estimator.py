@@ -346,8 +346,8 @@ class Estimator:
         while self._loads and self._loads[0].end - LOAD <= now:
             self._loads.popleft()
         # An SDRAM goes to another row, and back.
-        comes = fetch.request(count, now, self._asked(now),
-                              timing.page_cycles if self._loads else 0)
+        beside = self._loads or self._done[Unit.STORE] > now
+        comes = fetch.request(count, now, self._asked(now), 2 * timing.page_cycles * bool(beside))
         for other in self._loads:
             if other.end - LOAD > comes:
                 begins = other.end - other.latency + timing.read_latency
