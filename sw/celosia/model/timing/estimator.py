@@ -373,7 +373,7 @@ class Estimator:
             lost = 0.0
             for which, first, last, pace in self._swept:
                 if which == port and first < end and begin < last:
-                    lost += _lost(begin, end, first, last, lost_beside(walk, *pace))
+                    lost += _lost(begin, end, first, last, self._beside(walk, pace))
             if lost >= 1:
                 self._delay(entry.unit, begin, int(lost))
             return
@@ -404,7 +404,7 @@ class Estimator:
             start, lost = other.end - cycles, 0.0
             for which, first, last, pace in swept:
                 if which == port and first < other.end and start < last:
-                    lost += _lost(start, other.end, first, last, lost_beside(walk, *pace))
+                    lost += _lost(start, other.end, first, last, self._beside(walk, pace))
             if lost >= 1:
                 self._delay(other.unit, begin, int(lost))
 
@@ -419,9 +419,13 @@ class Estimator:
             self._moved.append((port, entry, occupied, walk))
             for which, first, last, pace in self._swept:
                 if which == port and pace[1] == 1 and first < end and begin < last:
-                    lost += _lost(begin, end, first, last, lost_beside(walk, *pace))
+                    lost += _lost(begin, end, first, last, self._beside(walk, pace))
             most = max(most, lost)
         self._delay(entry.unit, entry.end - 1, int(most))
+
+    def _beside(self, walk: Walk, pace: tuple[Beside, int]) -> float:
+        """Return what a transfer loses in a cycle beside others, by `lost_beside`."""
+        return lost_beside(walk, *pace, self._config.banks)
 
     def _delay(self, unit: int, since: int, cycles: int) -> None:
         """Make what a transfer unit has not finished so many cycles later."""
@@ -451,11 +455,11 @@ class Estimator:
         """Account for weights, which come in while the activations of the matmul before do."""
         before, began = self._wave
         if before is not None and command.weights is not None:
-            apart = (before.acts.base - command.weights.base) % BANKS
+            apart = (before.acts.base - command.weights.base) % self._config.banks
             # In one bank, the first row of weights waits for that of the activations; where all of
             # these are in one bank, a row of weights in it waits for the last of them.
             start = max(start, began + lead + (apart == 0))
-            if constant_bank(before.acts) is not None:
+            if constant_bank(before.acts, self._config.banks) is not None:
                 start = max(start, began + before.length + command.weights.length - apart)
         self._wave = command, start
         return start
