@@ -52,7 +52,7 @@ BOARDS: dict[str, Board] = {
             "tangprimer20k", "Sipeed Tang Primer 20K", family="gowin",
             device="GW2A-LV18PG256C8/I7", package="PG256", speed="C8/I7", series="GW2A-18",
             preset="nano", clock_hz=27 * _MHZ, freq_hz=50 * _MHZ, baud=2 * _MHZ,
-            memory="on-chip", memory_bytes=32 * _KIB, loader="-b tangprimer20k",
+            memory="on-chip", memory_bytes=16 * _KIB, loader="-b tangprimer20k",
             platform="tang_primer_20k.TangPrimer20kDockPlatform", untried=True,
             lanes={"nano": 1}, banks={"nano": 1},
             capacity=Capacity(20_736, 15_552, 48, 46, 18 * _KIB,
