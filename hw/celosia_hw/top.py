@@ -144,7 +144,8 @@ class Celosia(wiring.Component):
         links = [LinkPort(config, i) for i in range(config.ports)]
         ub_reads, ub_writes, acc_reads, acc_writes = self._links(
             m, scalar, host, links, ub_reads, ub_writes, acc_reads, acc_writes)
-        folded: Any = {"parts": config.fold, "narrow": ("vpu", "vpu_p", "vpu_q")}
+        folded: Any = {"parts": config.fold, "narrow": ("vpu", "vpu_p", "vpu_q"),
+                       "banks": config.banks}
         ub = BankedMemory(config.ub_rows, bits, config.ub_row_bits, [*ub_reads], [*ub_writes],
                           **folded)
         acc = BankedMemory(config.acc_rows, bits, config.acc_row_bits, [*acc_reads], [*acc_writes],

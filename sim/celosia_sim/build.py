@@ -12,7 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from celosia.arch.config import BANKS, TpuConfig
+from celosia.arch.config import TpuConfig
 from celosia.storage import builds, compiler, run_tool
 from celosia.storage.compilers import cpu_identity
 from celosia_sim.idle.sleep import sleep
@@ -264,7 +264,7 @@ def write_config(cpp: Path, config: TpuConfig, trace: str) -> None:
         f'{{"{array["memory"]}", {array["bank"]}, '
         f"reinterpret_cast<uint8_t*>(&rootp->{array['name']}[0]), {array['depth']}, "
         f"sizeof(rootp->{array['name']}[0]), {int(array['high']) // 8 + 1}, "
-        f"{array['part'] or 0}, {count[array['memory']] // BANKS}}}"
+        f"{array['part'] or 0}, {count[array['memory']] // config.banks}}}"
         for array in arrays
     ]
     links = [
@@ -278,7 +278,7 @@ def write_config(cpp: Path, config: TpuConfig, trace: str) -> None:
         f"#define CELOSIA_EVAL {PREFIX}___024root___eval",
         f"#define CELOSIA_ABI {ABI}",
         f"#define CELOSIA_BUS_BYTES {config.bus_bytes}",
-        f"#define CELOSIA_NUM_BANKS {BANKS}",
+        f"#define CELOSIA_NUM_BANKS {config.banks}",
         f"#define CELOSIA_TRACE {TRACES[trace]}",
         f"#define CELOSIA_IDLE {int('void wake()' in root)}",
         f"#define CELOSIA_PORTS {config.ports}",

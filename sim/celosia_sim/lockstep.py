@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from celosia.arch import registers
 from celosia.arch.commands import Command, Dma, Store, unpack
-from celosia.arch.config import PRESETS, TpuConfig, preset
+from celosia.arch.config import BANKS, PRESETS, TpuConfig, preset
 from celosia.arch.encoding import Imm, decode
 from celosia.arch.faults import AnyFault, Fault
 from celosia.arch.isa import INSTRUCTION_BYTES, Mem
@@ -389,6 +389,8 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--preset", choices=PRESETS, default="nano")
     parser.add_argument("--lanes", type=int, default=0,
                         help="of the vector unit: a row in beats of so many words")
+    parser.add_argument("--banks", type=int, default=BANKS,
+                        help="of each on-chip memory")
     parser.add_argument("--seeds", type=int, nargs=2, default=(0, 1000), metavar=("FIRST", "END"))
     parser.add_argument("--size", type=int, default=40, help="instructions of a program")
     parser.add_argument("--faults", action="store_true", help="programs that end in a fault")
@@ -403,7 +405,7 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--trace", type=Path, metavar="FILE",
                         help="a waveform, *.vcd or *.fst")
     args = parser.parse_args(argv)
-    config = replace(preset(args.preset), lanes=args.lanes)
+    config = replace(preset(args.preset), lanes=args.lanes, banks=args.banks)
     if args.coverage:
         seeds = range(*args.seeds)
         lockstep = Lockstep(config, RtlTransport(config, SimOptions(probe=True)))

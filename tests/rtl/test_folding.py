@@ -1,6 +1,8 @@
-"""A chip with fewer lanes than D runs the files of the chip with D, in as many cycles as predicted.
+"""A chip with fewer lanes or banks runs the files of the chip with all, in as many cycles as
+predicted.
 
-Networks within 2 %, as in tests/sw/model/timing/test_measured.py, instructions alone within 1 %.
+Networks within 2 %, as in tests/sw/model/timing/test_measured.py, instructions alone within 1 %;
+with fewer banks networks within 5 %, instructions alone within 2 %.
 """
 
 from dataclasses import replace
@@ -9,7 +11,7 @@ import numpy as np
 import pytest
 
 from celosia import ops
-from celosia.arch.config import preset
+from celosia.arch.config import BANKS, preset
 from celosia.arch.encoding import insn
 from celosia.driver import Device
 from celosia.driver import open as open_device
@@ -39,22 +41,24 @@ SUMS = [
     {"op": "mov", "reduce": "lanes", "reduce_op": "sum_f"},
     {"op": "mov", "reduce": "collect", "n0": 4, "n1": 32, "reduce_op": "sum_f"},
 ]
-FOLDED = [replace(CHIP, lanes=lanes) for lanes in (2, 1)]
+FOLDED = [replace(CHIP, lanes=lanes, banks=banks)
+          for lanes, banks in ((2, BANKS), (1, BANKS), (1, 2), (1, 1))]
 
 
-@pytest.fixture(params=FOLDED, ids=lambda config: f"{config.lanes}-lanes")
+@pytest.fixture(params=FOLDED, ids=lambda config: f"{config.lanes}-lanes-{config.banks}-banks")
 def config(request):
     return request.param
 
 
 @pytest.fixture
 def chip(config, request):
-    """Open the chip. That with one lane is in the form for synthesis, in which test_lockstep.py
-    compiles it; it takes the same cycles.
+    """Open the chip. That with one lane and all banks is in the form for synthesis, in which
+    test_lockstep.py compiles it; it takes the same cycles.
     """
-    if config.lanes == 2:
+    simulation = config.lanes == 2 or config.banks < BANKS
+    if simulation:
         request.getfixturevalue("few_cycles")
-    text = chip_verilog(config, simulation=config.lanes == 2)
+    text = chip_verilog(config, simulation=simulation)
     with Device(RtlTransport(config, verilog=text)) as device:
         yield device
 
@@ -79,11 +83,12 @@ def test_one_file_runs_on_every_folding(config, chip, tmp_path):
     result = chip.run(found, {names["input"]: x})
     assert result[names["output"]].tobytes() == wanted[names["output"]].tobytes()
     # Not yet the 1 % that is wanted: rows of vector unit and array wait for each other's banks.
-    assert predict(found, config).cycles == pytest.approx(result.counters["cycles"], rel=0.02)
+    assert predict(found, config).cycles == pytest.approx(
+        result.counters["cycles"], rel=0.02 if config.banks == BANKS else 0.05)
 
 
 def test_cycles_of_instructions_are_predicted(config, chip):
-    """Each alone, 128 rows, beside those of a program that only halts: within 1 %."""
+    """Each alone, 128 rows, beside those of a program that only halts."""
     alone(config, chip, INSTRUCTIONS)
 
 
@@ -96,7 +101,8 @@ def alone(config, chip, instructions):
         made = program(insn("vector", **({"a_kind": "acc", "dst_kind": "acc", "dst": 256,
                                           "n0": 128} | fields)))
         cycles = chip.run(made, {}).counters["cycles"] - idle
-        assert predict(made, config).cycles == pytest.approx(cycles, rel=0.01), fields
+        assert predict(made, config).cycles == pytest.approx(
+            cycles, rel=0.01 if config.banks == BANKS else 0.02), fields
 
 
 @pytest.mark.slow

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from celosia.arch.config import preset
+from celosia.arch.config import BANKS, preset
 from celosia.arch.encoding import encode, insn
 from celosia.arch.faults import Fault
 from celosia.arch.registers import Status
@@ -29,18 +29,20 @@ BUS_ERRORS = range(40)
 #: Seeds that once found a mistake: in units that follow one load, in the end of a program, in sums
 #: of one row by the host's BLAS.
 FOUND = (900012, 920001, 1020)
-#: Presets, others with fewer lanes, some in the form of its Verilog that is for synthesis. `edge`
-#: and `core4` are `nano` and `core` in other sizes.
+#: Presets, others with fewer lanes or banks, some in the form of its Verilog that is for synthesis.
+#: `edge` and `core4` are `nano` and `core` in other sizes.
 CHIPS = ("nano", "core", "nano 1 synthesis",
          *(pytest.param(name, marks=pytest.mark.slow) for name in (
-             "nano synthesis", "nano 1", "edge", "core4", "nano 2", "edge 4", "edge 2", "core4 2",
-             "core4 1")))
+             "nano synthesis", "nano 1", "nano 1 banks2", "nano 1 banks1", "edge", "core4",
+             "nano 2", "edge 4", "edge 2", "core4 2", "core4 1")))
 
 
 @pytest.fixture(scope="module", params=CHIPS)
 def lockstep(request):
     name, *forms = request.param.split()
-    config = replace(preset(name), lanes=next((int(form) for form in forms if form.isdigit()), 0))
+    lanes = next((int(form) for form in forms if form.isdigit()), 0)
+    banks = next((int(form[5:]) for form in forms if form.startswith("banks")), BANKS)
+    config = replace(preset(name), lanes=lanes, banks=banks)
     simulation = "synthesis" not in forms  # which alone has the probe
     transport = RtlTransport(config, SimOptions(probe=simulation),
                              verilog=chip_verilog(config, simulation=simulation))

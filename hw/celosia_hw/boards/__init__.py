@@ -29,20 +29,20 @@ BOARDS: dict[str, Board] = {
             baud=1 * _MHZ, memory="sdram", memory_bytes=32 * _KIB * _KIB, loader="-c cmsisdap",
             platform="icesugar_pro.ICESugarProPlatform",
             lights=("rgb_led 0 g", "rgb_led 0 r", "rgb_led 0 b"), untried=True,
-            lanes={"nano": 1}, capacity=_LFE5U_25),
+            lanes={"nano": 1}, banks={"nano": 2}, capacity=_LFE5U_25),
         Board(
             "icepizero", "Icepi Zero", family="ecp5", device="25k", package="CABGA256", speed="6",
             preset="nano", clock_hz=50 * _MHZ, freq_hz=80 * _MHZ, baud=3 * _MHZ, memory="sdram",
             memory_bytes=32 * _KIB * _KIB, loader="-b icepi-zero",
-            platform="icepi_zero.IcepiZero1_3Platform", untried=True, lanes={"nano": 1},
-            capacity=_LFE5U_25),
+            platform="icepi_zero.IcepiZero1_3Platform", untried=True,
+            lanes={"nano": 1}, banks={"nano": 2}, capacity=_LFE5U_25),
         Board(
             # Its SDRAM has 32 bits and no masks; its only light is the line to the host.
             "colorlight5a75b", "Colorlight 5A-75B", family="ecp5", device="25k",
             package="CABGA256", speed="6", preset="nano", clock_hz=25 * _MHZ, freq_hz=80 * _MHZ,
             baud=1 * _MHZ, memory="on-chip", memory_bytes=32 * _KIB, loader="-c ft232",
             platform="colorlight_5a75b_r7_0.Colorlight_5A75B_R70Platform", lights=(),
-            untried=True, lanes={"nano": 1}, capacity=_LFE5U_25),
+            untried=True, lanes={"nano": 1}, banks={"nano": 2}, capacity=_LFE5U_25),
         Board(
             "ecp5evn", "Lattice ECP5-5G Evaluation Board", family="ecp5", device="um5g-85k",
             package="CABGA381", speed="8", preset="edge", clock_hz=12 * _MHZ, freq_hz=96 * _MHZ,
@@ -53,9 +53,10 @@ BOARDS: dict[str, Board] = {
             "tangprimer20k", "Sipeed Tang Primer 20K", family="gowin",
             device="GW2A-LV18PG256C8/I7", package="PG256", speed="C8/I7", series="GW2A-18",
             preset="nano", clock_hz=27 * _MHZ, freq_hz=50 * _MHZ, baud=2 * _MHZ,
-            memory="on-chip", memory_bytes=32 * _KIB, loader="-b tangprimer20k",
+            memory="on-chip", memory_bytes=16 * _KIB, loader="-b tangprimer20k",
             platform="tang_primer_20k.TangPrimer20kDockPlatform", untried=True,
-            lanes={"nano": 1}, capacity=Capacity(20_736, 15_552, 48, 46, 18 * _KIB,
+            lanes={"nano": 1}, banks={"nano": 1},
+            capacity=Capacity(20_736, 15_552, 48, 46, 18 * _KIB,
                               "GW2A-18, Gowin DS102, table 1-1")),
         Board(
             "arty_a7", "Digilent Arty A7-100T", family="xilinx7", device="xc7a100t",

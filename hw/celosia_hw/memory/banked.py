@@ -4,7 +4,7 @@ from collections.abc import Collection, Sequence
 from functools import reduce
 from operator import or_
 
-from amaranth.hdl import Cat, Module, Signal, Value
+from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import exact_log2
@@ -15,11 +15,9 @@ from celosia_hw.memory.ram import Ram
 
 __all__ = ["BankedMemory"]
 
-BANK_BITS = exact_log2(BANKS)
-
 
 class BankedMemory(wiring.Component):
-    """Rows interleaved over ``BANKS`` banks by the low bits of the row address.
+    """Rows interleaved over banks by the low bits of the row address.
 
     Every bank grants one read and one write a cycle, to the requesting port of the lowest index;
     ports that ask for different banks are granted together. ``ready`` depends combinationally on
@@ -31,13 +29,13 @@ class BankedMemory(wiring.Component):
     units keep the two apart. Throughput: a row a cycle on each port while no port of lower index
     asks for the same bank. Rows are zero when the chip powers up and outlive a reset.
 
-    Row r is word r // BANKS of the RAM ``bank{r % BANKS}``; with narrow ports, of the RAMs
+    Row r is word r // banks of the RAM ``bank{r % banks}``; with narrow ports, of the RAMs
     ``part{k}`` of that bank, each of which has a part of the row.
 
     Parameters
     ----------
     rows
-        Rows; a multiple of ``BANKS``. What an access to an address beyond them does is undefined.
+        Rows; a multiple of ``banks``. What an access to an address beyond them does is undefined.
     row_bits
         Bits of the ports' addresses.
     width
@@ -50,6 +48,8 @@ class BankedMemory(wiring.Component):
     narrow
         Names of the ports that read or write one part at a time. The low bits of their addresses
         say which, the others the row.
+    banks
+        A power of two.
 
     Members
     -------
@@ -63,13 +63,15 @@ class BankedMemory(wiring.Component):
     conflicts: data.View
 
     def __init__(self, rows: int, row_bits: int, width: int, readers: Sequence[str],
-                 writers: Sequence[str], *, parts: int = 1, narrow: Collection[str] = ()):
-        if rows <= 0 or rows % BANKS:
-            raise ValueError(f"rows must be a positive multiple of {BANKS}, not {rows!r}")
+                 writers: Sequence[str], *, parts: int = 1, narrow: Collection[str] = (),
+                 banks: int = BANKS):
+        if rows <= 0 or rows % banks:
+            raise ValueError(f"rows must be a positive multiple of {banks}, not {rows!r}")
         if not isinstance(row_bits, int) or 1 << row_bits < rows:
             raise ValueError(f"row_bits must be enough for {rows} rows, not {row_bits!r}")
         self._rows, self._width, self._parts = rows, width, parts
         self._part_bits = exact_log2(parts)
+        self._banks, self._bank_bits = banks, exact_log2(banks)
         reads, writes = ([f"{kind}_{name}" for name in names]
                          for kind, names in (("read", readers), ("write", writers)))
         sizes = {name: (row_bits + self._part_bits, width // parts)
@@ -89,25 +91,26 @@ class BankedMemory(wiring.Component):
         ports = [*self.read, *self.write]
         for group in (self.read, self.write):
             for index, port in enumerate(group):
-                taken = [above.valid & (self._bank(above) == self._bank(port))
-                         for above in group[:index]]
+                taken = [above.valid & self._meet(above, port) for above in group[:index]]
                 m.d.comb += port.ready.eq(~Cat(taken).any() if taken else 1)
         m.d.sync += self.conflicts.as_value().eq(Cat(port.valid & ~port.ready for port in ports))
 
-        banks = [self._make_bank(m, bank) for bank in range(BANKS)]
+        banks = [self._make_bank(m, bank) for bank in range(self._banks)]
         # Two banks and their selects fill a 4-input table in front of a register; a third table
         # for the four of them, behind the registers, goes into what uses the row.
         for index, port in enumerate(self.read):
             granted = port.valid & port.ready
             halves = []
-            for first in range(0, BANKS, 2):
+            for first in range(0, self._banks, 2):
                 half = Signal(len(port.data), name=f"row{index}_{first}", reset_less=True)
                 terms = []
-                for bank in range(first, min(first + 2, BANKS)):
+                for bank in range(first, min(first + 2, self._banks)):
                     source = Signal(name=f"source{index}_{bank}")
-                    m.d.sync += source.eq(granted & (self._bank(port) == bank))
+                    m.d.sync += source.eq(granted & self._in(port, bank))
                     words = banks[bank][self._narrow(port)]
-                    terms.append(words & source.replicate(len(words)))
+                    # A single bank needs no table, for a flip-flop can be cleared.
+                    terms.append(words & source.replicate(len(words)) if self._banks > 1
+                                 else Mux(source, words, 0))
                 m.d.sync += half.eq(reduce(or_, terms))
                 halves.append(half)
             m.d.comb += port.data.eq(reduce(or_, halves))
@@ -123,12 +126,18 @@ class BankedMemory(wiring.Component):
         return port.addr[self._part_bits * self._narrow(port):]
 
     def _bank(self, port: ReadPort | WritePort) -> Value:
-        return self._row(port)[:BANK_BITS]
+        return self._row(port)[:self._bank_bits]
+
+    def _in(self, port: ReadPort | WritePort, bank: int) -> Value:
+        return self._bank(port) == bank if self._banks > 1 else Const(1)
+
+    def _meet(self, one: ReadPort | WritePort, other: ReadPort | WritePort) -> Value:
+        return self._bank(one) == self._bank(other) if self._banks > 1 else Const(1)
 
     def _make_bank(self, m: Module, bank: int) -> tuple[Value, Value]:
         """Make a bank; return the row, and the part of it, that it was asked for last."""
         parts, width = self._parts, self._width // self._parts
-        rams = [Ram(width, self._rows // BANKS) for _ in range(parts)]
+        rams = [Ram(width, self._rows // self._banks) for _ in range(parts)]
         if parts == 1:
             m.submodules[f"bank{bank}"] = rams[0]
         else:
@@ -140,10 +149,10 @@ class BankedMemory(wiring.Component):
             address = Signal(len(rams[0].read_addr), name=f"{name}_addr{bank}")
             enable = Signal(parts, name=f"{name}_en{bank}")
             data = Signal(self._width, name=f"{name}_data{bank}")
-            asked = [port.valid & (self._bank(port) == bank) for port in group]
+            asked = [port.valid & self._in(port, bank) for port in group]
             # Any port will do for the address while none asks.
             for port, asks in reversed(list(zip(group, (*asked[:-1], 1), strict=True))):
-                chosen = [address.eq(self._row(port)[BANK_BITS:])]
+                chosen = [address.eq(self._row(port)[self._bank_bits:])]
                 if name == "write":
                     chosen.append(data.eq(port.data.replicate(self._width // len(port.data))))
                 elif self._narrow(port):

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Literal
 
-from celosia.arch.config import TpuConfig
+from celosia.arch.config import BANKS, TpuConfig
 
 __all__ = ["Board", "Budget", "Capacity", "FamilyName", "MemoryKind", "Sources"]
 
@@ -93,8 +93,9 @@ class Board:
         Name of the device family for nextpnr-himbaechel (``--vopt family=``) and gowin_pack.
     untried
         Nobody has routed its chip at its clock.
-    lanes
-        Lanes of the vector unit by preset, where they are fewer than the preset's.
+    lanes, banks
+        Lanes of the vector unit and banks of each on-chip memory by preset, where they are fewer
+        than the preset's.
     clocks
         System clock by preset, where it is another than ``freq_hz``.
     """
@@ -120,6 +121,7 @@ class Board:
     series: str = ""
     untried: bool = False
     lanes: Mapping[str, int] = field(default_factory=dict)
+    banks: Mapping[str, int] = field(default_factory=dict)
     clocks: Mapping[str, int] = field(default_factory=dict)
 
     def clock(self, config: TpuConfig) -> int:
@@ -127,10 +129,13 @@ class Board:
         return self.clocks.get(config.name, self.freq_hz)
 
     def folded(self, config: TpuConfig) -> TpuConfig:
-        """Return a chip with the lanes that it has on this board; one already folded as it is."""
-        if config.fold > 1 or config.name not in self.lanes:
+        """Return a chip with the lanes and banks that it has on this board; one that has fewer than
+        its preset already as it is.
+        """
+        if config.fold > 1 or config.banks < BANKS:
             return config
-        return replace(config, lanes=self.lanes[config.name])
+        return replace(config, lanes=self.lanes.get(config.name, config.lanes),
+                       banks=self.banks.get(config.name, config.banks))
 
 
 @dataclass(frozen=True)

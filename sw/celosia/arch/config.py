@@ -13,7 +13,8 @@ COUNT_MAX = (1 << COUNT_BITS) - 1
 #: Ports of links of a chip.
 MOST_PORTS = 6
 
-#: Unified-buffer and accumulator banks, interleaved by the low bits of the row address.
+#: Unified-buffer and accumulator banks where a chip has all of them, interleaved by the low bits of
+#: the row address.
 BANKS = 4
 #: Beats that loads have asked for and not received at which they ask for no more: more than
 #: a memory's latency, and few enough that an instruction fetch does not wait long behind them.
@@ -42,9 +43,9 @@ class TpuConfig:
     int8, bf16
         Operand formats of the array. At least one; a chip without bf16 has no floating-point logic.
     ub_rows
-        Rows of the unified buffer, each of D operands; a multiple of the number of banks.
+        Rows of the unified buffer, each of D operands; a multiple of 4.
     acc_rows
-        Rows of the accumulators, each of D 32-bit words; a multiple of the number of banks.
+        Rows of the accumulators, each of D 32-bit words; a multiple of 4.
     bus_bytes
         Bytes a beat of the AXI4 memory port: a power of two, 4..128.
     window
@@ -61,6 +62,9 @@ class TpuConfig:
         has. Programs do not see it.
     link_frames
         Frames that a port's receiver holds: 2..64. Programs do not see it.
+    banks
+        Banks of each on-chip memory: 1, 2 or 4. In a cycle a bank reads a row for one of those that
+        ask, and writes one. Programs do not see it.
 
     Raises
     ------
@@ -81,6 +85,7 @@ class TpuConfig:
     ports: int = 0
     link_bytes: int = 4
     link_frames: int = 8
+    banks: int = BANKS
 
     def __post_init__(self) -> None:
         """Check every field against its range."""
@@ -108,7 +113,8 @@ class TpuConfig:
                  f"one of {', '.join(map(str, widths))}", self.lanes)
         for name, values, wanted in (("ports", range(MOST_PORTS + 1), f"from 0 to {MOST_PORTS}"),
                                      ("link_bytes", (4, 8, 16), "one of 4, 8, 16"),
-                                     ("link_frames", range(2, 65), "from 2 to 64")):
+                                     ("link_frames", range(2, 65), "from 2 to 64"),
+                                     ("banks", (1, 2, 4), "one of 1, 2, 4")):
             value = getattr(self, name)
             _require(type(value) is int and value in values, name, wanted, value)
         least = self.dim if self.int8 else 2 * self.dim
@@ -167,7 +173,7 @@ class TpuConfig:
     @property
     def visible(self) -> dict[str, int]:
         """Fields that programs can see, by name; ``ports`` only where there are some."""
-        hidden = {"name", "lanes", "link_bytes", "link_frames"} | (
+        hidden = {"name", "lanes", "link_bytes", "link_frames", "banks"} | (
             set() if self.ports else {"ports"})
         return {name: value for name, value in dataclasses.asdict(self).items()
                 if name not in hidden}

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 
 from celosia.arch.config import PRESETS
@@ -18,6 +20,17 @@ def test_facts_fit_together(name):
         assert item.memory_bytes == SdramTiming().bytes
     config = PRESETS[item.preset]
     assert config.pes <= item.capacity.multipliers
+
+
+def test_a_board_folds_the_chip_of_a_preset():
+    nano, tang = PRESETS["nano"], board("tangprimer20k")
+    folded = tang.folded(nano)
+    assert (folded.lanes, folded.banks) == (1, 1)
+    assert folded.fingerprint == nano.fingerprint
+    assert tang.folded(folded) is folded
+    mine = replace(nano, banks=2)
+    assert tang.folded(mine) is mine
+    assert board("ulx3s").folded(nano) == nano
 
 
 @pytest.mark.parametrize("name", list(BOARDS))

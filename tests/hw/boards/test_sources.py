@@ -87,7 +87,7 @@ BIG = dataclasses.replace(preset("nano"), ub_rows=65536)
     *(("tangprimer20k", config, {}, (
         "config must be a chip whose memories and external memory fit in the 94208 bytes of block "
         f"RAM of Sipeed Tang Primer 20K, not {config.name!r}, which wants {wanted}"))
-      for config, wanted in ((BIG, 303104), (preset("edge"), 131072), (preset("v1"), 29392896))),
+      for config, wanted in ((BIG, 286720), (preset("edge"), 114688), (preset("v1"), 29376512))),
     ("ulx3s", preset("pico"), {"baud": 30_000_000},
      "LinkConfig.baud must be from 1 to a quarter of the clock, 20000000, not 30000000"),
     ("ulx3s", preset("nano"), {"freq_hz": 150_000_000}, (

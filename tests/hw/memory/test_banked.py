@@ -18,22 +18,23 @@ def simulate(memory, testbench):
     simulator.run()
 
 
-def granted(ports):
+def granted(ports, banks):
     """Model of the priority: a port wins unless one above it asks for the same bank."""
     out = []
     for index, (valid, addr) in enumerate(ports):
-        above = [a % BANKS for v, a in ports[:index] if v]
-        out.append(bool(valid) and addr % BANKS not in above)
+        above = [a % banks for v, a in ports[:index] if v]
+        out.append(bool(valid) and addr % banks not in above)
     return out
 
 
 @pytest.mark.parametrize("busy", [0.3, 0.7, 1.0])
-@pytest.mark.parametrize(("readers", "writers"), [(3, 2), (1, 1), (2, 4)])
-def test_random_traffic_on_all_ports(busy, readers, writers):
+@pytest.mark.parametrize(("readers", "writers", "banks"), [
+    (3, 2, BANKS), (1, 1, BANKS), (2, 4, BANKS), (3, 2, 2), (3, 2, 1)])
+def test_random_traffic_on_all_ports(busy, readers, writers, banks):
     rows = 24
     memory = BankedMemory(rows, 6, 12, *([f"p{i}" for i in range(count)]
-                                         for count in (readers, writers)))
-    rng = random.Random(f"{busy} {readers}")
+                                         for count in (readers, writers)), banks=banks)
+    rng = random.Random(f"{busy} {readers} {banks}")
     contents = [0] * rows
     refusals = grants = collisions = refused = 0
 
@@ -52,7 +53,7 @@ def test_random_traffic_on_all_ports(busy, readers, writers):
             for port, value in zip(memory.write, data, strict=True):
                 ctx.set(port.data, value)
 
-            wins = granted(reads) + granted(writes)
+            wins = granted(reads, banks) + granted(writes, banks)
             assert ctx.get(memory.conflicts.as_value()) == refused  # in the cycle before
             refused = 0
             for index, (port, request) in enumerate(zip([*memory.read, *memory.write],
@@ -82,12 +83,13 @@ def test_random_traffic_on_all_ports(busy, readers, writers):
     assert refusals > 0 or (readers, writers) == (1, 1)
 
 
-@pytest.mark.parametrize("parts", [2, 4])
-def test_narrow_ports_have_a_part_of_a_row(parts):
+@pytest.mark.parametrize(("parts", "banks"), [(2, BANKS), (4, BANKS), (4, 2), (4, 1)])
+def test_narrow_ports_have_a_part_of_a_row(parts, banks):
     """Against a plain array: two wide and two narrow ports each way, none of them in its way."""
     rows, width = 16, 16
     names = ["wide", "narrow", "slim"]
-    memory = BankedMemory(rows, 4, width, names, names, parts=parts, narrow=("narrow", "slim"))
+    memory = BankedMemory(rows, 4, width, names, names, parts=parts, narrow=("narrow", "slim"),
+                          banks=banks)
     rng, bits = random.Random(parts), width // parts
     contents = [[0] * parts for _ in range(rows)]
 

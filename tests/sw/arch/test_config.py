@@ -36,6 +36,8 @@ GOOD = {"name": "tiny", "dim": 4, "int8": True, "bf16": False, "ub_rows": 64, "a
     ({"ports": 1, "link_bytes": 16},
      "link_bytes must be at most 4, the bytes of the shortest row, not 16"),
     ({"link_frames": 1}, "link_frames must be from 2 to 64, not 1"),
+    ({"banks": 3}, "banks must be one of 1, 2, 4, not 3"),
+    ({"banks": 0}, "banks must be one of 1, 2, 4, not 0"),
     ({"dim": 2, "lanes": 4}, "lanes must be one of 2, 1, not 4"),
 ])
 def test_errors(change, message):
@@ -63,6 +65,7 @@ def test_fingerprint_tells_what_programs_see():
     base = TpuConfig(**GOOD)
     assert dataclasses.replace(base, name="other").fingerprint == base.fingerprint
     assert dataclasses.replace(base, lanes=1).fingerprint == base.fingerprint
+    assert dataclasses.replace(base, banks=1).fingerprint == base.fingerprint
     changes = [{"dim": 2, "lanes": 0}, {"bf16": True}, {"ub_rows": 128}, {"acc_rows": 32},
                {"bus_bytes": 8}, {"window": 4}, {"ibuf": 32}, {"ports": 1}, {"ports": 2}]
     prints = {dataclasses.replace(base, **change).fingerprint for change in changes}

@@ -8,7 +8,7 @@ from types import MappingProxyType
 
 from celosia.arch.board import Board, Capacity, Sources
 from celosia.cli.fpga.errors import FpgaError
-from celosia.cli.fpga.maps import COMPARISONS, PRODUCTS
+from celosia.cli.fpga.maps import COMPARISONS, MEMORIES_GOWIN, products
 
 __all__ = [
     "FAMILIES", "RESOURCES", "TOP", "Arc", "Delays", "Family", "Floor", "available", "family"]
@@ -220,29 +220,41 @@ _ECP5 = Family(
     bitstream="bit",
     placed={"luts": {"TRELLIS_COMB": 1}, "flip_flops": {"TRELLIS_FF": 1},
             "multipliers": {"MULT18X18D": 1}, "block_rams": {"DP16KD": 1}},
-    delays=_ECP5_DELAYS, told=(*COMPARISONS, *PRODUCTS),
+    delays=_ECP5_DELAYS, told=(*COMPARISONS, *products("multiplier.v")),
     # A tile has eight LUTs and as many flip-flops, most of which share a place with a LUT.
     floor=Floor(("DP16KD", "MULT18X18D"),
                 {"TRELLIS_COMB": 1 / 8, "TRELLIS_FF": 1 / 24, "TRELLIS_RAMW": 0.0},
                 _ECP5_PLACED))
 
+
+def _gowin_synth(board: Board) -> str:
+    # -nowidelut: 5 inputs are two tables either way, and need not be side by side. With a delay
+    # target (ps), and by its third flow, abc9 takes fewer. -no-rw-check: what a reader gets of a
+    # word that is written in the same cycle is used nowhere; Yosys would hold each write for a
+    # cycle in flip-flops.
+    whole = f"synth_gowin -nowidelut -no-rw-check -family {board.series[:4].lower()} -top {TOP}"
+    return "; ".join((
+        "scratchpad -set abc9.D 20000", "scratchpad -copy abc9.script.flow3 abc9.script",
+        f"{whole} -run :map_ram", *MEMORIES_GOWIN, f"{whole} -run map_ffram:"))
+
+
 _GOWIN = Family(
     "gowin",
-    synth=lambda board: f"synth_gowin -family {board.series[:4].lower()} -top {TOP}",
-    # An adder's bit takes the place of a LUT; a 16x4 RAM those of a slice and its write port.
+    synth=_gowin_synth,
+    # An adder's bit takes the place of a LUT; a 16x4 RAM a tile, with its eight and six flip-flops.
     cells=_cells(luts={"LUT1": 1, "LUT2": 1, "LUT3": 1, "LUT4": 1, "INV": 1, "ALU": 1},
                  multipliers={"MULT9X9": 0.5, "MULT18X18": 1, "MULT36X36": 4, "MULTALU18X18": 1,
                               "MULTALU36X18": 2, "MULTADDALU18X18": 2},
                  block_rams=dict.fromkeys(("SP", "SPX9", "SDP", "SDPB", "SDPX9", "SDPX9B", "DP",
                                            "DPB", "DPX9", "DPX9B", "pROM", "pROMX9"), 1)),
-    prefixes=_cells(luts={"RAM16S": 4}, flip_flops={"DFF": 1}),
+    prefixes=_cells(luts={"RAM16S": 8}, flip_flops={"DFF": 1, "RAM16S": 6}),
     place="nextpnr-himbaechel",
     arguments=lambda made, routed: [
         "--device", made.board.device, "--vopt", f"family={made.board.series}",
         "--vopt", f"cst={made.constraints_file}", "--write", routed],
     routed="json", pack="gowin_pack",
     packing=lambda board, routed, bitstream: ["-d", board.series, "-o", bitstream, routed],
-    bitstream="fs")
+    bitstream="fs", told=(*COMPARISONS, *products("multiplier_gowin.v")))
 
 _XILINX7 = Family(
     "xilinx7",

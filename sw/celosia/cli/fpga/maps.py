@@ -6,12 +6,16 @@ Comparisons: Yosys makes of most a carry chain and, behind it, a tree of LUTs th
 two numbers are equal, of five levels for 32 bits. A difference that is a bit longer has the answer
 at the end of the chain. With constants, and of few bits, they are better off as they are.
 
-Products of the array (ECP5): they go into a register, and a DSP block has one, which Yosys leaves
-empty. A register in the fabric is as far from its block as the placer likes. The registers of
-products start at zero, as that of the block does.
+Products of the array (ECP5, Gowin): they go into a register, and a DSP block has one, which Yosys
+leaves empty. A register in the fabric is as far from its block as the placer likes. The registers
+of products start at zero, as that of the block does.
+
+Memories (Gowin): Yosys takes a 16x4 RAM for 4 of what a block RAM is 128 of. nextpnr gives it a
+tile, of eight tables and six flip-flops; a bit that is kept in a flip-flop takes tables, too.
 """
 
-__all__ = ["COMPARE", "COMPARISONS", "FILES", "MULTIPLIER", "PRODUCT", "PRODUCTS"]
+__all__ = ["COMPARE", "COMPARISONS", "FILES", "MEMORIES_GOWIN", "MULTIPLIER", "MULTIPLIER_GOWIN",
+           "PRODUCT", "SMALL_RAM_GOWIN", "products"]
 
 #: A map for Yosys's `techmap`: which of two numbers is larger is the carry of their difference.
 COMPARE = """\
@@ -63,9 +67,44 @@ module registered_product(input clk, input signed [7:0] a, b, output signed [15:
 endmodule
 """
 
+#: What of a Gowin that is.
+MULTIPLIER_GOWIN = """\
+module registered_product(input clk, input signed [7:0] a, b, output signed [15:0] p);
+  MULT9X9 #(.OUT_REG(1'b1)) _TECHMAP_REPLACE_ (
+    .CLK(clk), .CE(1'b1), .RESET(1'b0), .ASEL(1'b0), .BSEL(1'b0), .ASIGN(1'b1), .BSIGN(1'b1),
+    .A({a[7], a}), .B({b[7], b}), .SIA(9'b0), .SIB(9'b0), .DOUT(p));
+endmodule
+"""
+
+#: A 16x4 RAM of a Gowin for Yosys's `memory_libmap`, by what it costs.
+SMALL_RAM_GOWIN = """\
+ram distributed $__GOWIN_LUTRAM_ {
+  abits 4;
+  width 4;
+  cost 16;
+  widthscale;
+  init no_undef;
+  prune_rom;
+  port sw "W" {
+    clock posedge;
+  }
+  port ar "R" {
+  }
+}
+"""
+
 #: Every file by its name, and commands that read them.
-FILES = {"compare.v": COMPARE, "product.v": PRODUCT, "multiplier.v": MULTIPLIER}
+FILES = {"compare.v": COMPARE, "product.v": PRODUCT, "multiplier.v": MULTIPLIER,
+         "multiplier_gowin.v": MULTIPLIER_GOWIN, "small_ram_gowin.txt": SMALL_RAM_GOWIN}
 COMPARISONS = ("opt_expr", "techmap -map compare.v")
-PRODUCTS = ("wreduce t:$mul", "extract -map product.v",
+#: In place of the step ``map_ram`` of `synth_gowin`.
+MEMORIES_GOWIN = (
+    "memory_libmap -logic-cost-ram 4 -lib small_ram_gowin.txt -lib +/gowin/brams.txt",
+    "techmap -map +/gowin/lutrams_map.v -map +/gowin/brams_map.v")
+
+
+def products(multiplier: str) -> tuple[str, ...]:
+    """Return the commands for products, which that file is to make."""
+    return ("wreduce t:$mul", "extract -map product.v",
             "setattr -unset init t:registered_product %x:+registered_product[p] w:* %i",
-            "techmap -map multiplier.v")
+            f"techmap -map {multiplier}")

@@ -25,7 +25,7 @@ _LATENCY = 2
 _PLAYED = 256
 
 
-def lost_by_pair(p: Stream, q: Stream, fold: int = 1) -> tuple[int, int]:
+def lost_by_pair(p: Stream, q: Stream, fold: int = 1, banks: int = BANKS) -> tuple[int, int]:
     """Cycles that two streams of one memory lose to each other, read in step by the vector unit.
 
     Of two rows in one bank the first stream gets its own; the second one waits. Where both step to
@@ -38,6 +38,8 @@ def lost_by_pair(p: Stream, q: Stream, fold: int = 1) -> tuple[int, int]:
         Streams of the same shape.
     fold
         Beats of a row, each of which is a read of its own.
+    banks
+        Of the memory.
 
     Returns
     -------
@@ -45,12 +47,12 @@ def lost_by_pair(p: Stream, q: Stream, fold: int = 1) -> tuple[int, int]:
         Cycles that the first rows come later, and cycles that all rows take longer.
     """
     if p.length == 1:
-        return fold * ((p.base - q.base) % BANKS == 0), 0
+        return fold * ((p.base - q.base) % banks == 0), 0
     strides = p.strides, q.strides
-    if all(_linear(stream) for stream in (p, q)):
-        return fold * ((p.base - q.base) % BANKS == 0), 0
-    return _played(p.counts, *((tuple(s % BANKS for s in stride)) for stride in strides),
-                   (q.base - p.base) % BANKS, fold)
+    if banks > 1 and all(_linear(stream) for stream in (p, q)):
+        return fold * ((p.base - q.base) % banks == 0), 0
+    return _played(p.counts, *((tuple(s % banks for s in stride)) for stride in strides),
+                   (q.base - p.base) % banks, fold, banks)
 
 
 def _linear(stream: Stream) -> bool:
@@ -73,12 +75,12 @@ def lost_by_repeats(acc: Stream, again: int) -> int:
     return 0
 
 
-def constant_bank(stream: Stream) -> int | None:
+def constant_bank(stream: Stream, banks: int = BANKS) -> int | None:
     """Return the bank in which all rows of a stream lie; None where there are several."""
     for count, stride in zip(stream.counts, stream.strides, strict=True):
-        if count > 1 and stride % BANKS:
+        if count > 1 and stride % banks:
             return None
-    return stream.base % BANKS
+    return stream.base % banks
 
 
 def walked(chip: Stream, cycles: int) -> Walk:
@@ -96,7 +98,7 @@ def walked(chip: Stream, cycles: int) -> Walk:
 
 
 @lru_cache(maxsize=1 << 12)
-def lost_beside(walk: Walk, others: Beside, fold: int = 1) -> float:
+def lost_beside(walk: Walk, others: Beside, fold: int = 1, banks: int = BANKS) -> float:
     """Cycles that a transfer loses in a cycle beside other streams, which have the first right.
 
     Parameters
@@ -107,6 +109,8 @@ def lost_beside(walk: Walk, others: Beside, fold: int = 1) -> float:
         Of each of the streams, which go in step.
     fold
         Cycles of each of their rows.
+    banks
+        Of the memory.
     """
     groups, inner, outer, cycles = walk
     written = late = 0
@@ -115,19 +119,19 @@ def lost_beside(walk: Walk, others: Beside, fold: int = 1) -> float:
         # Rows come from the bus at its pace: what one of them waited, those behind it make good.
         if cycle >= written * cycles:
             late = cycle - written * cycles
-            bank, there = (row * outer + group * inner) % BANKS, cycle // fold
-            written += all(bank != (first + step * there) % BANKS for first, step in others)
+            bank, there = (row * outer + group * inner) % banks, cycle // fold
+            written += all(bank != (first + step * there) % banks for first, step in others)
     return late / _PLAYED
 
 
 @lru_cache(maxsize=1 << 12)
 def _played(counts: tuple[int, ...], p: tuple[int, ...], q: tuple[int, ...],
-            apart: int, fold: int) -> tuple[int, int]:
+            apart: int, fold: int, number: int) -> tuple[int, int]:
     """Play the two readers, cycle by cycle."""
     depth, latency = read_ahead(fold), _LATENCY + 2 * (fold > 1)
     rows = counts[0] * counts[1] * counts[2]
     played = min(rows, _PLAYED)
-    banks = [[bank for bank in _banks(counts, strides, base, played) for _ in range(fold)]
+    banks = [[bank for bank in _banks(counts, strides, base, played, number) for _ in range(fold)]
              for strides, base in ((p, 0), (q, apart))]
     rows, played = rows * fold, played * fold
     asked, came = [0, 0], ([0] * played, [0] * played)
@@ -152,14 +156,15 @@ def _played(counts: tuple[int, ...], p: tuple[int, ...], q: tuple[int, ...],
     return 0, lost * rows // played
 
 
-def _banks(counts: tuple[int, ...], strides: tuple[int, ...], base: int, limit: int) -> list[int]:
+def _banks(counts: tuple[int, ...], strides: tuple[int, ...], base: int, limit: int,
+           number: int) -> list[int]:
     n0, n1, n2 = counts
     s0, s1, s2 = strides
     found: list[int] = []
     for i2 in range(n2):
         for i1 in range(n1):
             start = base + i1 * s1 + i2 * s2
-            found += [(start + i0 * s0) % BANKS for i0 in range(min(n0, limit))]
+            found += [(start + i0 * s0) % number for i0 in range(min(n0, limit))]
             if len(found) >= limit:
                 return found[:limit]
     return found

@@ -9,7 +9,7 @@ import math
 from typing import NamedTuple
 
 from celosia.arch.commands import SRC_MEM, Command, Dma, Load, Matmul, Vector
-from celosia.arch.config import BANKS, TpuConfig
+from celosia.arch.config import TpuConfig
 from celosia.arch.isa import Mem, Unit
 from celosia.arch.lane import boundary_latency, in_flight, lane_latency, tree_latency
 from celosia.arch.streams import Stream
@@ -202,14 +202,14 @@ def _vector(command: Vector, config: TpuConfig, timing: Timing) -> Cost:
         # The second single row waits in its bank for the beats of the first, and of the stream
         # behind that. (For single beats, that is left out.)
         latency += fold * sum(
-            memory == singles[1][0] and (stream.base - singles[1][1].base) % BANKS == 0
+            memory == singles[1][0] and (stream.base - singles[1][1].base) % config.banks == 0
             for memory, stream in (singles[0], *streams[:1]))
     if command.op in INDEXED_OPS:
         occupied += 1
         # The indexes of a gather come through a reader before its rows do.
         latency += (_GATHER + _READER * (fold > 1) if command.op == VectorOp.GATHER else _SCATTER)
     elif len(streams) == 2 and streams[0][0] == streams[1][0] and timing.bank_conflicts:
-        once, lost = lost_by_pair(streams[0][1], streams[1][1], fold)
+        once, lost = lost_by_pair(streams[0][1], streams[1][1], fold, config.banks)
         occupied += lost
         latency += lost + once
     check = _check(touched) + (_CHECK_PLANES if command.counts[1:] != (1, 1) else 0)

@@ -4,19 +4,19 @@ Each tensor instruction starts when it is fetched, resolved and checked, has a p
 its unit has taken the one before it, and no older instruction of another unit (for the vector unit
 also its own) that touches the same rows or bytes is unfinished.
 
-Bank conflicts: those of the two streams of a vector instruction are played
-(:mod:`celosia.model.timing.banks`), those of a load that writes a row every other cycle beside rows
-of the vector unit or the array are taken on average. Other streams move a row a cycle, fall behind
-by a row once, and are left out. Beats of instruction fetch delay the loads under way.
+Bank conflicts (:mod:`celosia.model.timing.banks`): those of the two streams of a vector instruction
+are played, those of a load beside rows of vector unit or array are averages; other streams fall
+behind by a row once, and are left out. Beats of instruction fetch delay the loads under way.
 """
 
 from __future__ import annotations
 
 from collections import deque
 from collections.abc import Sequence
+from functools import partial
 
 from celosia.arch.commands import DST_MEM, SRC_MEM, Command, Dma, Matmul, Vector, row_accesses
-from celosia.arch.config import BANKS, BEATS_AHEAD, TpuConfig
+from celosia.arch.config import BEATS_AHEAD, TpuConfig
 from celosia.arch.ici import link_cycles
 from celosia.arch.isa import Mem, RecvOp, Unit
 from celosia.arch.lane import tree_latency
@@ -127,7 +127,7 @@ class Estimator:
     length
         Instructions of the program.
     loops
-        Start and end of the loops that are entered, the innermost last; looked at all the time.
+        Start and end of the loops that are entered, innermost last; looked at all the time.
     timeline
         Where to note each tensor instruction; None: nowhere.
 
@@ -144,6 +144,7 @@ class Estimator:
     def __init__(self, config: TpuConfig, timing: Timing, length: int = 1 << 31,
                  loops: Sequence[Sequence[int]] = (), timeline: Timeline | None = None):
         self._config = config
+        self._beside = partial(lost_beside, banks=config.banks)
         self._timing = timing
         self._window: list[_Entry | _Message] = []
         self._size = config.window
@@ -403,7 +404,7 @@ class Estimator:
             lost = 0.0
             for which, first, last, pace in self._swept:
                 if which == port and first < end and begin < last:
-                    lost += lost_between(begin, end, first, last, lost_beside(walk, *pace))
+                    lost += lost_between(begin, end, first, last, self._beside(walk, *pace))
             if lost >= 1:
                 self._delay(entry.unit, begin, int(lost))
             return
@@ -434,7 +435,7 @@ class Estimator:
             start, lost = other.end - cycles, 0.0
             for which, first, last, pace in swept:
                 if which == port and first < other.end and start < last:
-                    lost += lost_between(start, other.end, first, last, lost_beside(walk, *pace))
+                    lost += lost_between(start, other.end, first, last, self._beside(walk, *pace))
             if lost >= 1:
                 self._delay(other.unit, begin, int(lost))
 
@@ -449,7 +450,7 @@ class Estimator:
             self._moved.append((port, entry, occupied, walk))
             for which, first, last, pace in self._swept:
                 if which == port and pace[1] == 1 and first < end and begin < last:
-                    lost += lost_between(begin, end, first, last, lost_beside(walk, *pace))
+                    lost += lost_between(begin, end, first, last, self._beside(walk, *pace))
             most = max(most, lost)
         self._delay(entry.unit, entry.end - 1, int(most))
 
@@ -481,11 +482,11 @@ class Estimator:
         """Account for weights, which come in while the activations of the matmul before do."""
         before, began = self._wave
         if before is not None and command.weights is not None:
-            apart = (before.acts.base - command.weights.base) % BANKS
+            apart = (before.acts.base - command.weights.base) % self._config.banks
             # In one bank, the first row of weights waits for that of the activations; where all of
             # these are in one bank, a row of weights in it waits for the last of them.
             start = max(start, began + lead + (apart == 0))
-            if constant_bank(before.acts) is not None:
+            if constant_bank(before.acts, self._config.banks) is not None:
                 start = max(start, began + before.length + command.weights.length - apart)
         self._wave = command, start
         return start

@@ -285,7 +285,7 @@ def test_gowin_has_its_tools_and_is_placed_and_routed_at_once(tools, out):
     object.__setattr__(made, "board", board("tangprimer20k"))
     built = build(made, out)
     synth, place, pack = tools.calls()
-    assert "synth_gowin -family gw2a " in synth[5]
+    assert "synth_gowin -nowidelut -no-rw-check -family gw2a " in synth[5]
     assert [place[0], *place[12:]] == [
         "nextpnr-himbaechel", "--device", "GW2A-LV18PG256C8/I7", "--vopt", "family=GW2A-18",
         "--vopt", "cst=top.lpf", "--write", "routed-1.json"]

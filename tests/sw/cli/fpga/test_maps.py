@@ -1,11 +1,12 @@
 """What synthesis is told: comparisons are proven equal to Verilog's own, products are registered in
-their DSP blocks.
+their DSP blocks, memories are where they take least.
 """
 
 import itertools
+import json
 
 from celosia.cli.fpga.families import REGISTERED_PRODUCT, family
-from celosia.cli.fpga.maps import COMPARE, FILES, PRODUCTS
+from celosia.cli.fpga.maps import COMPARE, FILES
 from celosia.cli.fpga.netlist import read
 from celosia.cli.fpga.tools import find, run
 from celosia_hw.boards import board
@@ -42,9 +43,8 @@ def test_every_comparison_is_proven(tmp_path):
     assert "SUCCESS" in (tmp_path / "log").read_text()
 
 
-def test_a_product_is_registered_in_its_block(tmp_path):
-    """Of three: one that goes into a register, one that is used before it, one of other numbers."""
-    (tmp_path / "top.v").write_text("""
+#: Of three products one goes into a register, one is used before it, one is of other numbers.
+THREE = """
 module top(input clk, enable, input signed [7:0] a, b, input [18:0] s, output reg [18:0] y,
            output reg signed [15:0] bare, output signed [15:0] seen, output reg [15:0] wide);
   reg signed [7:0] act = 0, weight = 0;
@@ -59,17 +59,58 @@ module top(input clk, enable, input signed [7:0] a, b, input [18:0] s, output re
     wide <= {1'b0, a} * {1'b0, b};
   end
 endmodule
-""")
-    for name, text in FILES.items():
-        (tmp_path / name).write_text(text)
-    ulx3s = board("ulx3s")
-    ecp5 = family(ulx3s)
+"""
+
+
+def synthesised(folder, name, text=THREE):
+    """Synthesise a design for a board."""
+    (folder / "top.v").write_text(text)
+    for file, text in FILES.items():
+        (folder / file).write_text(text)
+    kind = family(board(name))
     script = "; ".join(("read_verilog -sv top.v", "hierarchy -top top", "proc", "flatten",
-                        "opt_expr", *PRODUCTS, ecp5.synth(ulx3s), "write_json netlist.json"))
-    run(find("yosys"), ["-q", "-l", "log", "-p", script], tmp_path, "log", own_log=True)
-    netlist = read(tmp_path / "netlist.json", ecp5)
+                        *kind.told, kind.synth(board(name)), "write_json netlist.json"))
+    run(find("yosys"), ["-q", "-l", "log", "-p", script], folder, "log", own_log=True)
+    assert "unprocessed" not in (folder / "log").read_text()
+    return read(folder / "netlist.json", kind)
+
+
+def test_a_product_is_registered_in_its_block(tmp_path):
+    netlist = synthesised(tmp_path, "ulx3s")
     kinds = netlist.kinds()
     assert (kinds[REGISTERED_PRODUCT], kinds["MULT18X18D"]) == (1, 2)
     assert netlist.total()["multipliers"] == 3
     assert kinds["TRELLIS_FF"] == 8 + 8 + 19 + 16 + 16
-    assert "unprocessed" not in (tmp_path / "log").read_text()
+
+
+def test_a_product_is_registered_in_its_block_of_a_gowin(tmp_path):
+    netlist = synthesised(tmp_path, "tangprimer20k")
+    cells = json.loads((tmp_path / "netlist.json").read_text())["modules"]["top"]["cells"].values()
+    products = [cell for cell in cells if cell["type"] == "MULT9X9"]
+    registered = [cell for cell in products if int(cell["parameters"].get("OUT_REG", "0"), 2)]
+    assert (len(registered), len(products)) == (1, 3)
+    assert registered[0]["connections"]["CE"] != registered[0]["connections"]["RESET"]
+    assert netlist.total()["flip_flops"] == 8 + 8 + 19 + 16 + 16
+
+
+def test_memories_of_a_gowin_are_where_they_take_least(tmp_path):
+    """A wide one that is read into a register is a block RAM, a shallow one that is not a small
+    RAM, and what is read while it is written costs no flip-flops.
+    """
+    text = """
+module top(input clk, we, input [5:0] wa, ra, input [31:0] d, output reg [31:0] q,
+           input [1:0] sa, output [3:0] s);
+  reg [31:0] wide [0:63];
+  reg [3:0] shallow [0:3];
+  assign s = shallow[sa];
+  always @(posedge clk) begin
+    q <= wide[ra];
+    if (we) wide[wa] <= d;
+    if (we) shallow[wa[1:0]] <= d[3:0];
+  end
+endmodule
+"""
+    kinds = synthesised(tmp_path, "tangprimer20k", text).kinds()
+    assert {kind: kinds[kind] for kind in ("SDPX9B", "RAM16SDP4")} == {
+        "SDPX9B": 1, "RAM16SDP4": 1}
+    assert not any(kind.startswith("DFF") for kind in kinds)

@@ -72,7 +72,8 @@ def test_netlist_without_the_top_is_an_error(tmp_path):
 
 @pytest.mark.parametrize(("name", "cell", "takes"), [
     ("ecp5", "CCU2C", {"luts": 2}), ("ecp5", "PFUMX", {}),
-    ("gowin", "MULT9X9", {"multipliers": 0.5}), ("gowin", "RAM16SDP4", {"luts": 4}),
+    ("gowin", "MULT9X9", {"multipliers": 0.5}),
+    ("gowin", "RAM16SDP4", {"luts": 8, "flip_flops": 6}),
     ("gowin", "DFFRE", {"flip_flops": 1}), ("gowin", "MUX2_LUT5", {}),
     ("xilinx7", "RAMB18E1", {"block_rams": 0.5}),
 ])

@@ -4,7 +4,13 @@ import pytest
 
 from celosia.arch.config import BANKS
 from celosia.arch.streams import Stream
-from celosia.model.timing.banks import lost_beside, lost_by_pair, lost_by_repeats, walked
+from celosia.model.timing.banks import (
+    constant_bank,
+    lost_beside,
+    lost_by_pair,
+    lost_by_repeats,
+    walked,
+)
 
 ROWS = (96, 1, 1)
 
@@ -29,6 +35,16 @@ def test_streams_that_meet_once():
     linear = Stream.linear(0, ROWS)
     assert lost_by_pair(linear, Stream.linear(64, ROWS)) == (1, 0)
     assert lost_by_pair(linear, Stream.linear(65, ROWS)) == (0, 0)
+
+
+def test_in_one_bank_all_meet():
+    p, q = Stream.linear(0, ROWS), Stream.linear(65, ROWS)
+    assert lost_by_pair(p, q, banks=1) == (0, 96)
+    assert lost_by_pair(p, q, banks=2) == (0, 0)
+    assert constant_bank(p, banks=1) == 0
+    assert constant_bank(p, banks=2) is None
+    walk = walked(Stream(0, (1, 128), (0, 1)), 1)
+    assert lost_beside(walk, ((0, 1),), banks=1) == pytest.approx(1, abs=0.01)
 
 
 def test_long_walks_go_on_as_they_began():
