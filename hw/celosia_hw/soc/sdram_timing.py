@@ -5,10 +5,6 @@ from dataclasses import dataclass
 
 __all__ = ["SdramCycles", "SdramTiming"]
 
-#: Cycles that a refresh waits at most, for the beat that is on its way and for its row to close:
-#: each row has its turn in time all the same.
-_MOST_WAIT = 64
-
 
 @dataclass(frozen=True)
 class SdramCycles:
@@ -21,7 +17,7 @@ class SdramCycles:
     refresh: int
     mode: int
     write_recovery: int
-    #: So many from one refresh to the next, on average.
+    #: At most so many from one refresh to the next, on average.
     interval: int
     cas: int
 
@@ -98,6 +94,5 @@ class SdramTiming:
             activate_to_precharge=max(least(self.ras), least(self.rc) - precharge),
             precharge=precharge, refresh=least(self.rfc), mode=3,
             write_recovery=least(self.wr),
-            interval=math.floor(
-                (self.refresh * clock_hz / 1e9 - _MOST_WAIT) / (1 << self.row_bits)),
+            interval=math.floor(self.refresh / (1 << self.row_bits) * clock_hz / 1e9),
             cas=self.cas)

@@ -155,14 +155,13 @@ def converted(m: Module, post: Value, fixed: Value, r: Value,
     return {"r": Mux(fixed, whole, r)}
 
 
-def inner(c2: Value, offset: Value) -> dict[str, Value]:
-    """``inner``: the offset times the quadratic's second coefficient, signed(16)."""
-    return {"inner": (c2 * offset)[OFFSET_BITS:].as_signed()}
+def inner(m: Module, c1: Value, c2: Value, offset: Value) -> dict[str, Value]:
+    """``slope``: the offset times the quadratic's second coefficient, and the first one."""
+    return {"slope": wire(m, c1 + (c2 * offset)[OFFSET_BITS:].as_signed(), "special_slope")}
 
 
-def outer(m: Module, c0: Value, c1: Value, inner: Value, offset: Value) -> dict[str, Value]:
+def outer(c0: Value, slope: Value, offset: Value) -> dict[str, Value]:
     """``quadratic``: its value, 30 bits, FRACTION of them behind the point."""
-    slope = wire(m, c1 + inner, "special_slope")
     return {"quadratic": (c0 + (slope * offset)[OFFSET_BITS:].as_signed())[:30]}
 
 
