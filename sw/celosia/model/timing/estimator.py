@@ -39,8 +39,7 @@ from celosia.model.timing.memory import Occupancy, Timing, meeting
 
 __all__ = ["Estimator"]
 
-#: First and last row, or byte of external memory, of what an instruction touches; each memory has
-#: its own part of the numbers.
+#: First and last row, or byte, of what an instruction touches; each memory has its own numbers.
 _Range = tuple[int, int]
 _SPACE_BITS = 40
 #: Rows of the array or the vector unit: port, first and last cycle, the streams that go through the
