@@ -19,4 +19,12 @@ BUDGETS: dict[tuple[str, str], dict[str, Budget]] = {
         "bus": Budget(300, 290, 9), "chip": Budget(1_250, 290, 8), "link": Budget(720, 530, 9),
         "memory": Budget(730, 780, 10), "board": Budget(90, 150, 6),
     },
+    ("ulx3s", "core4"): {
+        "mxu": Budget(16_300, 10_600, 10), "ub": Budget(1_260, 560, 8),
+        "acc": Budget(2_500, 800, 9), "vpu": Budget(10_700, 7_700, 12),
+        "scalar": Budget(6_060, 3_200, 11), "load": Budget(2_200, 1_550, 9),
+        "store": Budget(2_350, 1_350, 9), "host": Budget(1_620, 1_150, 11),
+        "bus": Budget(300, 290, 9), "chip": Budget(1_420, 1_350, 9), "link": Budget(720, 530, 9),
+        "memory": Budget(730, 780, 10), "board": Budget(90, 150, 6),
+    },
 }
