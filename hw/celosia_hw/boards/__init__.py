@@ -21,7 +21,6 @@ BOARDS: dict[str, Board] = {
             platform="ulx3s.ULX3S_85F_Platform",
             # The ESP32 resets the board where its GPIO0 is not held high.
             high=("esp32 0 gpio0",), lanes={"edge": 2, "core4": 1},
-            # Of core4 what it is to reach: nobody has routed it.
             clocks={"core4": 60 * _MHZ}, capacity=_LFE5U_85),
         Board(
             "icesugarpro", "MuseLab iCESugar-Pro", family="ecp5", device="25k",
