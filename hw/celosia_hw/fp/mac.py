@@ -7,12 +7,7 @@ from celosia.arch.numerics import NAN
 from celosia_hw.fp.add import f32_add
 from celosia_hw.stream import delayed
 
-__all__ = ["multiply_add", "product_cycles"]
-
-
-def product_cycles(config: TpuConfig) -> int:
-    """Cycles of a product: of that of bf16 there is a part behind the multiplier."""
-    return 1 + (config.sum_cycles > 1)
+__all__ = ["multiply_add"]
 
 
 def _factor(lane: Value, bf16: Value) -> Value:
@@ -59,7 +54,7 @@ def _bf16_product(m: Module, a: Value, b: Value, significand: Value) -> Signal:
 
 def multiply_add(m: Module, config: TpuConfig, a: Value, b: Value, total: Signal,
                  bf16: Value) -> Value:
-    """``total`` plus the product of ``a`` and ``b`` of ``product_cycles`` ago, in registers.
+    """``total`` plus the product of ``a`` and ``b`` of ``config.product_cycles`` ago, in registers.
 
     int8 wraps to the width of ``total``; fp32 is rounded once. ``bf16`` is the format of the
     operands; it matters on a chip with both. What is returned is that of ``config.sum_cycles`` - 1
@@ -74,7 +69,7 @@ def multiply_add(m: Module, config: TpuConfig, a: Value, b: Value, total: Signal
 
     def multiplied(value: Value, name: str) -> Value:
         """Out of a register behind the multiplier, or beside it, where there is one."""
-        return delayed(m, value, product_cycles(config) - 1, name=name, reset_less=True)[-1]
+        return delayed(m, value, config.product_cycles - 1, name=name, reset_less=True)[-1]
 
     if not config.int8:
         significand = multiplied(Cat(a[:7], Const(1, 1)) * Cat(b[:7], Const(1, 1)), "significand")

@@ -6,7 +6,7 @@ from amaranth.lib.wiring import In, Out
 from amaranth.utils import ceil_log2
 
 from celosia.arch.config import TpuConfig
-from celosia_hw.fp.mac import multiply_add, product_cycles
+from celosia_hw.fp.mac import multiply_add
 from celosia_hw.stream import delayed
 
 __all__ = ["ProcessingElement", "element_cycles", "sum_bits"]
@@ -14,7 +14,7 @@ __all__ = ["ProcessingElement", "element_cycles", "sum_bits"]
 
 def element_cycles(config: TpuConfig) -> int:
     """Cycles from an activation at an element to the sum that it is in: operands, product, sum."""
-    return 1 + product_cycles(config) + config.sum_cycles
+    return 1 + config.product_cycles + config.sum_cycles
 
 
 def sum_bits(config: TpuConfig) -> int:

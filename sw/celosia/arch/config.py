@@ -136,6 +136,11 @@ class TpuConfig:
         return self.fold if self.bf16 else 1
 
     @property
+    def product_cycles(self) -> int:
+        """Cycles of a product in the array: where sums take several, bf16's is made in two."""
+        return 1 + (self.sum_cycles > 1)
+
+    @property
     def lane_bits(self) -> int:
         """Bits of one unified-buffer lane: 16 on a chip with bf16, else 8."""
         return 16 if self.bf16 else 8

@@ -22,7 +22,7 @@ __all__ = ["HANDOVER", "LEADERS", "LOAD", "Cost", "cost", "follow"]
 
 #: Constants of the RTL, measured with single instructions: cycles of a unit, beside rows, bus, fill
 #: and drain.
-LOAD, _STORE, _MATMUL, _VECTOR = 15, 16, 3, 3
+LOAD, _STORE, _MATMUL, _VECTOR = 15, 16, 2, 3
 _FLOATING, _GATHER, _SCATTER = 1, 4, 2  # more of the vector unit: with bf16, for indices
 _READER = 4  # cycles of registers in a reader of a folded chip
 #: From one addition to an accumulator row to the next one to the same row, beside the sum's cycles.
@@ -94,8 +94,8 @@ def _matmul(command: Matmul, config: TpuConfig) -> Cost:
     occupied = command.length
     if command.accumulate:
         occupied += lost_by_repeats(command.acc, _REPEAT + config.sum_cycles)
-    longer = config.sum_cycles > 1  # and products
-    latency = occupied + (config.sum_cycles + 1) * (config.dim + 1) + longer + _MATMUL
+    through = (config.sum_cycles + 1) * (config.dim + 1) + config.product_cycles
+    latency = occupied + through + _MATMUL
     pace = int(_consecutive(command.acc))
     if command.weights is None:
         return Cost(_check(2), occupied, latency, pace=pace)
@@ -146,7 +146,8 @@ def _dma(command: Dma, config: TpuConfig, timing: Timing) -> Cost:
     opened = pages(command, timing)
     work = timing.occupied(beats * timing.beat_cycles + opened * timing.page_cycles)
     occupied = max(command.rows * ceil_div(command.cols, config.dim), work)
-    bursts = command.rows * ceil_div(beats, command.rows * _BURST_BEATS)
+    # (The compiler asks what nothing costs, too.)
+    bursts = max(1, command.rows * ceil_div(beats, max(1, command.rows) * _BURST_BEATS))
     if not isinstance(command, Load):
         behind = timing.write_latency + _STORE + (config.fold > 1) - timing.first
         return Cost(_check(2), occupied, occupied + behind, burst=work / bursts, work=work,

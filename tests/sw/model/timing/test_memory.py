@@ -2,9 +2,10 @@
 
 import pytest
 
-from celosia.arch.commands import Load
+from celosia.arch.commands import Load, Store
+from celosia.arch.config import PRESETS
 from celosia.arch.isa import DmaFormat, Mem
-from celosia.model.timing import Timing
+from celosia.model.timing import Timing, cost
 from celosia.model.timing.memory import Occupancy, meeting, pages
 
 SDRAM = Timing(beat_cycles=4, page_bytes=1024, page_cycles=5, refresh_interval=600,
@@ -13,6 +14,13 @@ SDRAM = Timing(beat_cycles=4, page_bytes=1024, page_cycles=5, refresh_interval=6
 
 def load(rows: int, cols: int, pitch: int, addr: int = 0) -> Load:
     return Load(Mem.UB, DmaFormat.I8, 0, addr, rows, cols, pitch)
+
+
+@pytest.mark.parametrize(("rows", "cols"), [(0, 8), (8, 0), (0, 0)])
+def test_nothing_takes_no_time_of_the_memory(rows, cols):
+    found = cost(Store(Mem.ACC, DmaFormat.W32, 0, 0, rows, cols, 4 * cols), PRESETS["nano"],
+                 Timing())
+    assert found.occupied == found.work == 0
 
 
 def test_refreshes_take_their_part():
