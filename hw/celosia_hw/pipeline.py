@@ -29,7 +29,7 @@ class Logic(NamedTuple):
 
     make: Callable[..., Mapping[str, Any]]
     when: Callable[..., Value] | None = None
-    registered: int = False
+    registered: int = 0
 
 
 #: A pipeline: the logic of each stage, in order. Its latency is its length.
