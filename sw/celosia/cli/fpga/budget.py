@@ -26,21 +26,23 @@ class UnitUse:
         Of `celosia.cli.fpga.netlist.UNITS`.
     takes
         By resource.
-    path
-        The longest that ends in it; None where none does.
+    slowest, deepest
+        The path that takes longest of those that end in it, and that with the most levels; None
+        where none does.
     budget
         None where there is none.
     """
 
     unit: str
     takes: Mapping[str, int]
-    path: Path | None
+    slowest: Path | None
+    deepest: Path | None
     budget: Budget | None
 
     @property
     def levels(self) -> int:
-        """Cells on its longest path."""
-        return self.path.levels if self.path else 0
+        """Cells on its deepest path."""
+        return self.deepest.levels if self.deepest else 0
 
     @property
     def over(self) -> list[str]:
@@ -52,8 +54,9 @@ class UnitUse:
         names = {"luts": "LUTs", "flip_flops": "flip-flops", "levels": "levels"}
         return [f"{UNITS[self.unit]}: {count:,} {names[what]}, budget "
                 f"{getattr(self.budget, what):,}"
-                + (f" (from {self.path.start} to {self.path.end}, through "
-                   f"{' > '.join(self.path.through)})" if what == "levels" and self.path else "")
+                + (f" (from {self.deepest.start} to {self.deepest.end}, through "
+                   f"{' > '.join(self.deepest.through)})"
+                   if what == "levels" and self.deepest else "")
                 for what, count in used.items() if count > getattr(self.budget, what)]
 
 
@@ -65,20 +68,24 @@ def unit_uses(netlist: Netlist, family: Family, budgets: Mapping[str, Budget]) -
     FpgaError
         If delays of the family are not known.
     """
-    paths = longest(netlist, family)
-    found = []
-    for unit, takes in netlist.by_unit().items():
-        ending = [path for (_, end), path in paths.items() if end == unit]
-        # The deepest, and of these the slowest: a budget counts levels.
-        path = max(ending, key=lambda path: (path.levels, path.ns), default=None)
-        found.append(UnitUse(unit, takes, path, budgets.get(unit)))
+    slowest, deepest = (_into(longest(netlist, family, deepest=levels)) for levels in (False, True))
+    return [UnitUse(unit, takes, slowest.get(unit), deepest.get(unit), budgets.get(unit))
+            for unit, takes in netlist.by_unit().items()]
+
+
+def _into(paths: Mapping[tuple[str, str], Path]) -> dict[str, Path]:
+    """Return the first path into each unit."""
+    found: dict[str, Path] = {}
+    for (_, end), path in paths.items():
+        found.setdefault(end, path)
     return found
 
 
 def as_data(found: list[UnitUse]) -> dict[str, Any]:
     """Return units for JSON, by unit."""
     return {row.unit: {**row.takes, "levels": row.levels,
-                       "path": dataclasses.asdict(row.path) if row.path else None,
+                       **{name: dataclasses.asdict(path) if path else None for name, path in (
+                           ("slowest", row.slowest), ("deepest", row.deepest))},
                        "budget": dataclasses.asdict(row.budget) if row.budget else None,
                        "over": row.over} for row in found}
 
@@ -90,11 +97,11 @@ def as_text(found: list[UnitUse]) -> str:
 
     lines = columns([
         ("", "LUTs", "of", "flip-flops", "of", "DSP blocks", "block RAMs", "levels", "of", "ns",
-         "longest path"),
+         "slowest path"),
         *((UNITS[row.unit], f"{row.takes['luts']:,}", of(row, "luts"),
            f"{row.takes['flip_flops']:,}", of(row, "flip_flops"), f"{row.takes['multipliers']:,}",
            f"{row.takes['block_rams']:,}", str(row.levels), of(row, "levels"),
-           f"{row.path.ns:.1f}" if row.path else "-",
-           f"{row.path.start} -> {row.path.end}" if row.path else "") for row in found)])
+           f"{row.slowest.ns:.1f}" if row.slowest else "-",
+           f"{row.slowest.start} -> {row.slowest.end}" if row.slowest else "") for row in found)])
     over = [line for row in found for line in row.over]
     return "\n".join([*lines, *(["", "OVER BUDGET", *over] if over else [])])

@@ -1,4 +1,4 @@
-"""Static timing of a netlist that is not placed: the longest path into each unit.
+"""Static timing of a netlist that is not placed: the longest and the deepest path into each unit.
 
 Every hop from a cell to the next counts as one wire of the family's `Delays`, so what comes out is
 what the logic asks for where wires are short. It takes seconds, and finds what an hour of routing
@@ -18,6 +18,9 @@ from celosia.cli.fpga.families import Arc, Delays, Family
 from celosia.cli.fpga.netlist import Cell, Netlist
 
 __all__ = ["Path", "arc", "longest", "matches"]
+
+#: More than any path takes, in ns: a path with a level more is longer then, whatever it takes.
+_DEEP = 1e5
 
 
 @dataclass(frozen=True)
@@ -61,10 +64,11 @@ class _Into:
 
 
 class _Timing:
-    """Arrival times of all bits."""
+    """Arrival times of all bits, where each level takes ``level`` ns more than it does."""
 
-    def __init__(self, netlist: Netlist, delays: Delays):
+    def __init__(self, netlist: Netlist, delays: Delays, level: float):
         self._delays = delays
+        self._level = level
         self.start: dict[int, Cell] = {}
         self.arrival: dict[int, float] = {}
         self.before: dict[int, _Into] = {}
@@ -85,7 +89,7 @@ class _Timing:
                 found = arc(self._delays.logic[cell.kind], start, end)
                 if found is None:
                     continue
-                ns = found.ns + (0 if found.chained else self._delays.wire)
+                ns = found.ns + (0 if found.chained else self._delays.wire + self._level)
                 for bit in given:
                     self._into[bit] += [_Into(source, cell, ns, found.chained)
                                         for source in taken]
@@ -127,7 +131,8 @@ class _Timing:
         for unit in (*(cell.unit for cell in reversed(cells)), end.unit):
             if unit != through[-1]:
                 through.append(unit)
-        return Path(round(ns, 2), len(cells) - carries, carries,
+        levels = len(cells) - carries
+        return Path(round(ns - levels * self._level, 2), levels, carries,
                     start.label if start else "a pin", through[0], end.label, end.unit,
                     tuple(through))
 
@@ -144,8 +149,16 @@ def arc(arcs: Iterable[Arc], start: str, end: str) -> Arc | None:
                 None)
 
 
-def longest(netlist: Netlist, family: Family) -> dict[tuple[str, str], Path]:
-    """Return the longest path from each unit into each unit, the slowest first.
+def longest(netlist: Netlist, family: Family, *, deepest: bool = False
+            ) -> dict[tuple[str, str], Path]:
+    """Return the longest path from each unit into each unit, the longest first.
+
+    Parameters
+    ----------
+    netlist, family
+        What is timed.
+    deepest
+        That with the most levels is the longest, and of these the slowest; else the slowest.
 
     Raises
     ------
@@ -153,7 +166,7 @@ def longest(netlist: Netlist, family: Family) -> dict[tuple[str, str], Path]:
         If delays of the family are not known, or logic goes round in a loop.
     """
     delays = family.measured_delays()
-    timing = _Timing(netlist, delays)
+    timing = _Timing(netlist, delays, _DEEP if deepest else 0.0)
     worst: dict[tuple[str, str], tuple[float, int, Cell]] = {}
     for cell in netlist.cells.values():
         for port, bits in cell.ins.items():
@@ -170,5 +183,5 @@ def longest(netlist: Netlist, family: Family) -> dict[tuple[str, str], Path]:
                 key = start.unit if start else "board", cell.unit
                 if key not in worst or ns > worst[key][0]:
                     worst[key] = ns, bit, cell
-    found = {key: timing.path(bit, cell, ns) for key, (ns, bit, cell) in worst.items()}
-    return dict(sorted(found.items(), key=lambda item: -item[1].ns))
+    return {key: timing.path(bit, cell, ns) for key, (ns, bit, cell) in sorted(
+        worst.items(), key=lambda item: -item[1][0])}

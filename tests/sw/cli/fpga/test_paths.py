@@ -61,6 +61,24 @@ def test_a_carry_has_no_wire_and_reaches_no_sum_below(tmp_path):
     assert ("mxu", "board") not in found
 
 
+def test_the_deepest_path_is_found_behind_a_slower_one(tmp_path):
+    bits = range(10, 15)
+    netlist = design(
+        tmp_path, ub_m=("DP16KD", {"CLKA": 3}, {"DOA0": 30}),
+        ub_a=("TRELLIS_FF", {"CLK": 3}, {"Q": 10}),
+        **{f"vpu_x{k}": ("LUT4", {"A": before}, {"Z": after})
+           for k, (before, after) in enumerate(pairwise(bits))},
+        vpu_r=("TRELLIS_FF", {"DI": bits[-1], "CLK": 3}, {}),
+        vpu_s=("TRELLIS_FF", {"DI": 30, "CLK": 3}, {}))
+    slowest, deepest = (longest(netlist, FAMILY, deepest=deepest)["ub", "vpu"]
+                        for deepest in (False, True))
+    assert (slowest.start, slowest.levels) == ("ub.ub_m", 0)
+    assert (deepest.start, deepest.levels) == ("ub.ub_a", 4)
+    assert deepest.ns == pytest.approx(0.52 + WIRE + 4 * (0.24 + WIRE) + 0.1)
+    row, = (row for row in unit_uses(netlist, FAMILY, {}) if row.unit == "vpu")
+    assert (row.slowest, row.deepest, row.levels) == (slowest, deepest, 4)
+
+
 def test_memories_begin_and_end_paths(tmp_path):
     found = longest(design(
         tmp_path, ub_m=("DP16KD", {"ADA0": 20, "CLKA": 3}, {"DOA0": 10}),
