@@ -5,6 +5,11 @@ from dataclasses import dataclass
 
 __all__ = ["SdramCycles", "SdramTiming"]
 
+#: A refresh that is due waits for at most so many cycles: for the beat that is under way (32 words
+#: of the widest bus, a row opened for it) and until that row may be closed. Within the time of all
+#: rows it counts once.
+_MOST_WAIT = 64
+
 
 @dataclass(frozen=True)
 class SdramCycles:
@@ -89,10 +94,11 @@ class SdramTiming:
             return max(floor, math.ceil(ns * clock_hz / 1e9 - 1e-9))
 
         precharge = least(self.rp)
+        within = self.refresh * clock_hz / 1e9 - _MOST_WAIT
         return SdramCycles(
             power_up=least(self.power_up), activate_to_column=least(self.rcd),
             activate_to_precharge=max(least(self.ras), least(self.rc) - precharge),
             precharge=precharge, refresh=least(self.rfc), mode=3,
             write_recovery=least(self.wr),
-            interval=math.floor(self.refresh / (1 << self.row_bits) * clock_hz / 1e9),
+            interval=math.floor(within / (1 << self.row_bits)),
             cas=self.cas)
