@@ -79,7 +79,7 @@ class ConflictCheck(wiring.Component):
     """Compares each instruction that enters the window with older ones, one after another.
 
     Of a window above SERIAL, two or more at once. Latency: the first slot is ``compared`` two
-    cycles after the instruction entered, each further one a cycle later.
+    cycles after the instruction entered, three on a folded chip, each further one a cycle later.
 
     Members
     -------
@@ -93,7 +93,8 @@ class ConflictCheck(wiring.Component):
     compared : Out(window), of : Out
         Slots that the instruction in slot ``of`` is compared with. Out of flip-flops.
     conflicts : Out
-        It conflicts with the one of them that is in a comparator's group, as of `comparators`.
+        It conflicts with the one of them that is in a comparator's group, as of `comparators`. Out
+        of flip-flops on a folded chip.
     """
 
     enter: Signal
@@ -121,7 +122,9 @@ class ConflictCheck(wiring.Component):
         new = Signal(layout, reset_less=True)
         of = Signal.like(self.of, reset_less=True)
         pending, started = Signal(window), Signal(window)
-        m.d.comb += self.of.eq(of)
+        # On an FPGA comparators and window are too far apart for one cycle.
+        result = m.d.sync if self._config.fold > 1 else m.d.comb
+        result += self.of.eq(of)
         with m.If(self.enter):
             m.d.sync += [of.eq(self.slot),
                          *(new[name].eq(self.entry[name]) for name in layout.members)]
@@ -143,7 +146,7 @@ class ConflictCheck(wiring.Component):
                     m.d.comb += [get.addr.eq(i - first), valid.eq(1 << i)]
             m.d.comb += started[first:first + len(group)].eq(valid[first:first + len(group)])
             m.d.sync += [old.eq(get.data), old_slot.eq(valid)]
-            m.d.comb += [
+            result += [
                 self.compared[first:group.stop].eq(old_slot[first:group.stop]),
                 self.conflicts[number].eq(_conflict(self._config, new, old)),
             ]

@@ -53,7 +53,7 @@ class Scoreboard(wiring.Component):
     consecutive rows of the accumulators. They keep behind: see ``following`` and `LoadProgress`.
 
     Latency: an instruction is offered to its unit 4 cycles after it entered, or 3 after its last
-    comparison. The next may enter once its last comparison has started.
+    comparison, 4 on a folded chip. The next may enter once its last comparison has started.
 
     Members
     -------
@@ -141,15 +141,14 @@ class Scoreboard(wiring.Component):
             unit: Signal(window, name=f"may_follow_{unit.name.lower()}") for unit in _FOLLOWERS}
         groups, everything = comparators(config), Const((1 << window) - 1, window)
         for i in slots:
-            enters = Signal(name=f"enters{i}")
+            comes = Signal(name=f"comes{i}")
             left, compared = (Signal(window, name=f"{word}{i}") for word in ("left", "compared"))
             m.d.comb += [
-                enters.eq(enter & (free == i)), left.eq(waits[i] & ~finished),
+                comes.eq(~full & (free == i)), left.eq(waits[i] & ~finished),
                 compared.eq(conflicts.compared & (conflicts.of == i).replicate(window)),
             ]
             # What is compared is added last: whether it conflicts is known late in a cycle.
-            surely, perhaps = (Mux(enters, *each) for each in (
-                (others, left & ~compared), (0, left & compared)))
+            surely, perhaps = left & ~compared, left & compared
 
             def waiting_for(which: Value, /, surely=surely, perhaps=perhaps) -> Value:
                 each = perhaps & which
@@ -157,6 +156,8 @@ class Scoreboard(wiring.Component):
                     conflict & each[group.start:group.stop].any()
                     for conflict, group in zip(conflicts.conflicts, groups, strict=True)).any()
 
+            # An instruction is in its unit's register cycles after it entered: what it waits for
+            # from then on is known by then.
             m.d.sync += [
                 waits[i].eq(surely | perhaps & Cat(
                     conflict.replicate(len(group))
@@ -164,8 +165,10 @@ class Scoreboard(wiring.Component):
                 ready[i].eq(~waiting_for(everything)),
                 *(may_follow[unit][i].eq(~waiting_for(~followed[leader]))
                   for unit, leader in _FOLLOWERS.items())]
-            with m.If(enters):
-                m.d.sync += [units[i].eq(entry.unit), *(each[i].eq(0) for each in rising.values())]
+            # That one enters is known late, too: what it would be is there before.
+            with m.If(comes):
+                m.d.sync += [waits[i].eq(others), units[i].eq(entry.unit),
+                             *(each[i].eq(0) for each in rising.values())]
 
         done: list[Value] = []
         for unit in self._units:
