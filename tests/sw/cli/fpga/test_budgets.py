@@ -8,6 +8,7 @@ of ``scripts/test extras fpga``.
 
 import json
 from dataclasses import asdict
+from importlib.metadata import version
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -31,8 +32,8 @@ FILE = Path(__file__).with_name("budgets.json")
 def _made(name, preset):
     """What is to be synthesised, and a digest of it and of how that is done."""
     made = sources(board(name), PRESETS[preset])
-    return made, digest(made.verilog, *(content(Path(str(module.__file__)))
-                                        for module in (families, maps)))
+    return made, digest(made.verilog, version("pyosys"), *(
+        content(Path(str(module.__file__))) for module in (families, maps)))
 
 
 def _synthesised(made, folder):
