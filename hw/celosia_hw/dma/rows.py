@@ -19,7 +19,7 @@ __all__ = ["RowFetch", "RowWalk", "stored_layout"]
 #: Rows that may be under way or wait: a read's latency, and a cycle each to queue and to credit.
 _ROWS_AHEAD = 4
 #: The same where they are asked for out of a register; a power of two.
-_ROWS_AHEAD_FOLDED = 8
+_ROWS_AHEAD_CUT = 8
 
 
 class RowWalk(wiring.Component):
@@ -64,7 +64,7 @@ class RowWalk(wiring.Component):
         command = self.i.payload
         held = Signal.like(self.command, reset_less=True)
         m.d.comb += [
-            self.i.ready.eq(~self.valid | (self.step & self.last if self._config.fold == 1 else 0)),
+            self.i.ready.eq(~self.valid | (0 if self._config.cut else self.step & self.last)),
             agen.start.eq(self.i.valid & self.i.ready), agen.step.eq(self.step),
             agen.counts.n0.eq(command.groups), agen.counts.n1.eq(command.rows),
             agen.counts.n2.eq(1), agen.stream.base.eq(command.row),
@@ -138,8 +138,8 @@ class RowFetch(wiring.Component):
 
     def elaborate(self, platform):  # noqa: D102
         m = Module()
-        folded = self._config.fold > 1
-        depth = _ROWS_AHEAD_FOLDED if folded else _ROWS_AHEAD
+        cut = self._config.cut
+        depth = _ROWS_AHEAD_CUT if cut else _ROWS_AHEAD
         layout = stored_layout(self._config)
         m.submodules.walk = walk = RowWalk(self._config)
         m.submodules.queue = queue = Queue(layout, depth)
@@ -163,7 +163,7 @@ class RowFetch(wiring.Component):
             walked.payload.row_last.eq(walk.row_last), walked.payload.last.eq(walk.last),
         ]
         asked = walked
-        if folded:
+        if cut:
             m.submodules.requests = requests = Queue(walked.payload.shape(), 2)
             wiring.connect(m, walked, requests.i)
             asked = requests.o

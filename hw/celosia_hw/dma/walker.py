@@ -87,7 +87,7 @@ class BurstWalker(wiring.Component):
 
         go = Signal()
         offered, leaves, address = self.o.valid, self.o.ready, self.o.payload
-        if self._config.fold > 1:
+        if self._config.cut:
             m.submodules.ahead = ahead = SkidBuffer(address_layout())
             wiring.connect(m, ahead.o, wiring.flipped(self.o))
             offered, leaves, address = ahead.i.valid, ahead.i.ready, ahead.i.payload

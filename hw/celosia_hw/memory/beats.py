@@ -90,7 +90,7 @@ class BeatWalk(wiring.Component):
         m.submodules.agen = agen = AddressGenerator(config)
         walk: Any = wiring.flipped(self.i)
         requests: Any = wiring.flipped(self.o)
-        if config.fold > 1:
+        if config.cut:
             m.submodules.walks = buffer = HalfBuffer(read_layout(config, self._tag))
             m.submodules.requests = queue = Queue(request_layout(config, self._tag), 2)
             wiring.connect(m, walk, buffer.i)

@@ -128,7 +128,7 @@ class RowReader(wiring.Component):
         waiting = Signal()
         m.d.comb += waiting.eq(write.addr != read.addr)
         moves = Signal()  # out of the queue
-        if config.fold > 1:
+        if config.cut:
             m.submodules.offered = offered = Queue(layout, 2)
             wiring.connect(m, offered.o, wiring.flipped(self.o))
             m.d.comb += [write.en.eq(arriving), moves.eq(waiting & offered.i.ready),

@@ -79,7 +79,7 @@ class RowWriter(wiring.Component):
         m = Module()
         m.submodules.queue = queue = Queue(result_layout(config), self._depth)
         written = Signal()  # the head was granted or skipped in this cycle
-        if config.fold > 1:
+        if config.cut:
             head = Signal(result_layout(config), name="head", reset_less=True)
             waiting = Signal()  # the head is offered
             m.d.comb += [queue.i.valid.eq(self.i.valid), queue.o.ready.eq(~waiting | written),

@@ -91,7 +91,7 @@ class WeightLoader(wiring.Component):
             start.eq(self.command.valid & self.command.ready),
         ]
         following: Value = tile.w_base + tile.w_step
-        if self._config.fold > 1:
+        if self._config.cut:
             # The row after this one is known before, for whether it is coming is, too.
             ahead, then = Signal.like(row, reset_less=True), Signal.like(row)
             with m.If(start):

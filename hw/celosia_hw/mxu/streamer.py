@@ -139,7 +139,7 @@ class RowStreamer(wiring.Component):
                      for valid, row in zip(started, earlier, strict=True)]
         m.d.comb += hazard.eq(head.fate.accumulate & Cat(*conflicts).any())
         now = is_coming(self.coming, head.acts)
-        if self._config.fold > 1:
+        if self._config.cut:
             # Rows that may not be written yet when this one may start: of the queue, asked for, and
             # those that a row conflicts with.
             there, before = Signal(), delayed(m, acc.row, repeats, name="before", reset_less=True,

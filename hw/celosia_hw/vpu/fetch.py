@@ -104,7 +104,7 @@ class OperandFetch(wiring.Component):
             entered.flows.eq(Cat(map(is_stream, kinds))),
         ]
         i: Any = stream.Signature(entered.shape()).create()
-        if self._config.fold > 1:
+        if self._config.cut:
             m.submodules.entrance = buffer = HalfBuffer(entered.shape())
             m.d.comb += [buffer.i.valid.eq(self.i.valid), buffer.i.payload.eq(entered),
                          self.i.ready.eq(buffer.i.ready)]

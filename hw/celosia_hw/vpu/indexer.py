@@ -88,7 +88,7 @@ class Indexer(wiring.Component):
 
         end = leaves & last
         m.d.comb += [
-            self.i.ready.eq(~busy | (end if self._config.fold == 1 else 0)),
+            self.i.ready.eq(~busy | (0 if self._config.cut else end)),
             self.gathering.eq(busy & ~table.scatter),
             self.lane.eq(lane), self.over.eq(row_over | (lane[:len(self.lane)].all() if
                                                          self._config.fold > 1 else 0)),

@@ -169,7 +169,7 @@ class Issue(wiring.Component):
             m.d.sync += self.busy.eq(0)
 
         m.d.comb += [
-            self.i.ready.eq(~self.busy | (issue & last if config.fold == 1 else 0)),
+            self.i.ready.eq(~self.busy | (0 if config.cut else issue & last)),
             agen.start.eq(self.i.valid & self.i.ready),
             agen.stream.eq(command.dst), agen.counts.eq(command.counts),
         ]

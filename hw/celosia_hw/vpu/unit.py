@@ -99,7 +99,7 @@ class VectorUnit(wiring.Component):
         latency = lane_latency(config)
         depth = in_flight(config)
         # Of a folded chip, one for a board, what comes in and goes out does so at flip-flops.
-        boundary = "sync" if config.fold > 1 else "comb"
+        boundary = "sync" if config.cut else "comb"
         m = Module()
         m.submodules.fetch = fetch = OperandFetch(config)
         m.submodules.indexer = indexer = Indexer(config)
@@ -193,7 +193,7 @@ class VectorUnit(wiring.Component):
         """Return beats and places for the lanes. On a folded chip nothing that stops the lanes
         reaches readers and indexer in the same cycle.
         """
-        if self._config.fold == 1:
+        if not self._config.cut:
             return mover.o, indexer.place
         m.submodules.moved = moved = Queue(moved_layout(self._config), 2)
         m.submodules.placed = placed = Queue(place_layout(self._config), 2)

@@ -64,7 +64,7 @@ class TpuConfig:
         Frames that a port's receiver holds: 2..64. Programs do not see it.
     banks
         Banks of each on-chip memory: 1, 2 or 4. In a cycle a bank reads a row for one of those that
-        ask, and writes one. Programs do not see it.
+        ask, and writes one. Programs do not see it. With 1 the chip is ``small``, too.
 
     Raises
     ------
@@ -125,6 +125,20 @@ class TpuConfig:
     def fold(self) -> int:
         """Beats in which a row passes the vector unit: 1, 2 or 4."""
         return self.dim // self.lanes
+
+    @property
+    def small(self) -> bool:
+        """Whether the chip is for a device with hardly enough flip-flops: it has one bank.
+
+        Then registers are left out that only make its clock faster, or let a unit run ahead by
+        one more.
+        """
+        return self.banks == 1
+
+    @property
+    def cut(self) -> bool:
+        """Whether registers cut the paths between parts of units, for the clock of a board."""
+        return self.fold > 1 and not self.small
 
     @property
     def sum_cycles(self) -> int:

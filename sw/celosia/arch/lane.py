@@ -87,12 +87,12 @@ def tree_latency(config: TpuConfig) -> int:
 
 
 def boundary_latency(config: TpuConfig) -> int:
-    """Cycles that registers at the vector unit's boundary take; folded chips, of boards, have them.
+    """Cycles that registers at the vector unit's boundary take; those of boards have them but `small` ones.
 
     One each for the command, the walks of its rows and their requests, two for the rows read, one
     behind what moves rows, two for those written.
     """
-    return 8 if config.fold > 1 else 0
+    return 8 if config.cut else 0
 
 
 def in_flight(config: TpuConfig) -> int:

@@ -149,7 +149,7 @@ def _dma(command: Dma, config: TpuConfig, timing: Timing) -> Cost:
     # (The compiler asks what nothing costs, too.)
     bursts = max(1, command.rows * ceil_div(beats, max(1, command.rows) * _BURST_BEATS))
     if not isinstance(command, Load):
-        behind = timing.write_latency + _STORE + (config.fold > 1) - timing.first
+        behind = timing.write_latency + _STORE + config.cut - timing.first
         return Cost(_check(2), occupied, occupied + behind, burst=work / bursts, work=work,
                     behind=behind, turn=timing.turn_cycles * max(0.0, 1 - opened / bursts))
     rises = (command.mem == Mem.UB and command.cols <= config.dim and command.row_step == 1)
@@ -194,7 +194,7 @@ def _vector(command: Vector, config: TpuConfig, timing: Timing) -> Cost:
         behind = tree_latency(config) + fold - 1
         # A beat's place is free again when the last one of its row has been through the tree, and
         # where it leaves the queue of the writer if that is registered.
-        credit = _CREDIT + (fold > 1)
+        credit = _CREDIT + config.cut
         occupied += max(lane_latency(config) + behind + credit - in_flight(config), 0) * (
             command.length * fold // in_flight(config))
         through += behind
@@ -208,11 +208,11 @@ def _vector(command: Vector, config: TpuConfig, timing: Timing) -> Cost:
     if command.op in INDEXED_OPS:
         occupied += 1
         # The indexes of a gather come through a reader before its rows do.
-        latency += (_GATHER + _READER * (fold > 1) if command.op == VectorOp.GATHER else _SCATTER)
+        latency += (_GATHER + _READER * config.cut if command.op == VectorOp.GATHER else _SCATTER)
     elif len(streams) == 2 and streams[0][0] == streams[1][0] and timing.bank_conflicts:
         once, lost = lost_by_pair(streams[0][1], streams[1][1], fold, config.banks)
         occupied += lost
         latency += lost + once
     check = _check(touched) + (_CHECK_PLANES if command.counts[1:] != (1, 1) else 0)
     fill = config.dim * fold + 1 if command.op == VectorOp.TRANSPOSE else 0
-    return Cost(check, occupied + (fold > 1), latency, fill=fill)
+    return Cost(check, occupied + config.cut, latency, fill=fill)
