@@ -8,7 +8,9 @@ from amaranth.lib import stream, wiring
 from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
 
-__all__ = ["HalfBuffer", "Queue", "SkidBuffer", "delayed", "outstanding"]
+from celosia.arch.config import TpuConfig
+
+__all__ = ["HalfBuffer", "Queue", "SkidBuffer", "delayed", "outstanding", "shallow"]
 
 
 class Queue(wiring.Component):
@@ -16,14 +18,15 @@ class Queue(wiring.Component):
 
     An element accepted in one cycle is offered from the next one on. One element a cycle both
     ways; ``i.ready`` and ``o.valid`` come out of flip-flops, so a queue of two cuts every path
-    between its sides. Of such a queue the elements do so, too: no memory is on the way.
+    between its sides. Of such a queue the elements do so, too: no memory is on the way. A queue of
+    one takes an element in the cycle in which its own leaves: ``i.ready`` follows ``o.ready``.
 
     Parameters
     ----------
     shape
         Shape of an element.
     depth
-        Elements it holds: a power of two, at least 2.
+        Elements it holds: a power of two.
 
     Members
     -------
@@ -35,19 +38,29 @@ class Queue(wiring.Component):
     o: stream.Interface
 
     def __init__(self, shape, depth: int):
-        if depth < 2 or depth & (depth - 1):
-            raise ValueError(f"depth must be a power of two, at least 2, not {depth!r}")
+        if depth < 1 or depth & (depth - 1):
+            raise ValueError(f"depth must be a power of two, not {depth!r}")
         self._shape = shape
         self._depth = depth
         super().__init__({"i": In(stream.Signature(shape)), "o": Out(stream.Signature(shape))})
 
     def elaborate(self, platform):  # noqa: D102
         m = Module()
-        if self._depth == 2:
+        if self._depth == 1:
+            self._of_one(m)
+        elif self._depth == 2:
             self._of_two(m)
         else:
             self._of_more(m)
         return m
+
+    def _of_one(self, m: Module) -> None:
+        head = Signal(self._shape, name="head", reset_less=True)
+        some = Signal()
+        m.d.comb += [self.i.ready.eq(~some | self.o.ready), self.o.valid.eq(some),
+                     self.o.payload.eq(head)]
+        with m.If(self.i.ready):
+            m.d.sync += [head.eq(self.i.payload), some.eq(self.i.valid)]
 
     def _of_two(self, m: Module) -> None:
         head, behind = (Signal(self._shape, name=name, reset_less=True)
@@ -132,6 +145,8 @@ class SkidBuffer(wiring.Component):
     ----------
     shape
         Shape of an element.
+    holds
+        Without, ``o`` is ``i``, and nothing is held.
 
     Members
     -------
@@ -142,12 +157,15 @@ class SkidBuffer(wiring.Component):
     i: stream.Interface
     o: stream.Interface
 
-    def __init__(self, shape):
-        self._shape = shape
+    def __init__(self, shape, *, holds: bool = True):
+        self._shape, self._holds = shape, holds
         super().__init__({"i": In(stream.Signature(shape)), "o": Out(stream.Signature(shape))})
 
     def elaborate(self, platform):  # noqa: D102
         m = Module()
+        if not self._holds:
+            wiring.connect(m, wiring.flipped(self.i), wiring.flipped(self.o))
+            return m
         full = Signal()
         held = Signal(self._shape, reset_less=True)
         payload = Value.cast(self.o.payload)
@@ -160,6 +178,11 @@ class SkidBuffer(wiring.Component):
         with m.Elif(self.i.valid & ~full):
             m.d.sync += [full.eq(1), held.eq(self.i.payload)]
         return m
+
+
+def shallow(config: TpuConfig) -> int:
+    """Depth of a queue that is there to cut paths: 2, or 1 of a chip that is ``small``."""
+    return 1 if config.small else 2
 
 
 def delayed(m: Module, value: Any, cycles: int, *, name: str, reset_less: bool = False,

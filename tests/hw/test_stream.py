@@ -9,7 +9,7 @@ from hw.stream_bench import pass_through
 RATES = [(1, 1), (0.3, 1), (1, 0.3), (0.5, 0.5)]
 
 
-@pytest.mark.parametrize("depth", [2, 8])
+@pytest.mark.parametrize("depth", [1, 2, 8])
 @pytest.mark.parametrize(("offer", "take"), RATES)
 def test_queue_order_and_rate(depth, offer, take):
     most, cycles = pass_through(Queue(16, depth), offer, take)
@@ -20,9 +20,9 @@ def test_queue_order_and_rate(depth, offer, take):
         assert cycles == 101
 
 
-@pytest.mark.parametrize("depth", [0, 1, 3])
+@pytest.mark.parametrize("depth", [0, 3])
 def test_depth_is_checked(depth):
-    message = f"^depth must be a power of two, at least 2, not {depth}$"
+    message = f"^depth must be a power of two, not {depth}$"
     with pytest.raises(ValueError, match=message):
         Queue(8, depth)
 
@@ -35,6 +35,22 @@ def test_skid_buffer_order_and_rate(offer, take):
         assert most == 1
     if offer == take == 1:
         assert cycles == 100
+
+
+def test_skid_buffer_that_holds_nothing_is_wires():
+    skid = SkidBuffer(4, holds=False)
+
+    async def bench(ctx):
+        for valid, ready, word in ((1, 0, 5), (1, 1, 9), (0, 1, 2)):
+            for signal, value in ((skid.i.valid, valid), (skid.o.ready, ready),
+                                  (skid.i.payload, word)):
+                ctx.set(signal, value)
+            assert (ctx.get(skid.o.valid), ctx.get(skid.i.ready),
+                    ctx.get(skid.o.payload)) == (valid, ready, word)
+
+    simulator = Simulator(skid)
+    simulator.add_testbench(bench)
+    simulator.run()
 
 
 def test_ready_is_out_of_a_flip_flop():

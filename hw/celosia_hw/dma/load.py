@@ -15,7 +15,7 @@ from celosia_hw.dma.unpack import Unpacker
 from celosia_hw.dma.walker import BurstWalker
 from celosia_hw.follow import coming_layout, rises
 from celosia_hw.memory.ports import WritePort, WritePortSignature, row_bits
-from celosia_hw.stream import Queue, SkidBuffer, outstanding
+from celosia_hw.stream import Queue, SkidBuffer, outstanding, shallow
 
 __all__ = ["LoadEngine"]
 
@@ -76,9 +76,10 @@ class LoadEngine(wiring.Component):
         m.submodules.align_commands = align_commands = Queue(
             align_layout(config), _COMMANDS_AHEAD)
         m.submodules.rows_commands = rows_commands = Queue(rows_layout(config), _COMMANDS_AHEAD)
-        m.submodules.beats = beats = Queue(loaded_layout(config), 2)
+        m.submodules.beats = beats = Queue(loaded_layout(config), shallow(config))
         m.submodules.aligner = aligner = LoadAligner(config)
-        m.submodules.units = units = SkidBuffer(unit_layout(config))
+        m.submodules.units = units = SkidBuffer(
+            unit_layout(config), holds=not config.small)
         m.submodules.unpacker = unpacker = Unpacker(config)
         wiring.connect(m, wiring.flipped(self.port.command), split.i)
         split.fork(m, (walker.i, split.walk), (align_commands.i, split.align),

@@ -89,7 +89,8 @@ def rows_layout(config: TpuConfig) -> data.StructLayout:
 
 
 class CommandSplit(wiring.Component):
-    """Splits commands into what each part of an engine needs. One cycle; a command a cycle.
+    """Splits commands into what each part of an engine needs. One cycle, none on a chip that is
+    ``small``; a command a cycle.
 
     Members
     -------
@@ -127,14 +128,18 @@ class CommandSplit(wiring.Component):
         length = Signal(LENGTH_BITS, reset_less=True)
         last = Signal(COUNT_BITS, reset_less=True)  # number of the last element of a row
         valid = Signal()
-        m.d.comb += [self.valid.eq(valid), self.i.ready.eq(~valid | self.ready)]
-        with m.If(self.i.ready):
-            m.d.sync += valid.eq(self.i.valid)
-        with m.If(self.i.ready & self.i.valid):
-            m.d.sync += [
-                command.eq(self.i.payload), last.eq(self.i.payload.cols - 1),
-                length.eq((self.i.payload.cols << self.i.payload.fmt) - 1),
-            ]
+        comes = [
+            command.eq(self.i.payload), last.eq(self.i.payload.cols - 1),
+            length.eq((self.i.payload.cols << self.i.payload.fmt) - 1),
+        ]
+        if self._config.small:
+            m.d.comb += [self.valid.eq(self.i.valid), self.i.ready.eq(self.ready), *comes]
+        else:
+            m.d.comb += [self.valid.eq(valid), self.i.ready.eq(~valid | self.ready)]
+            with m.If(self.i.ready):
+                m.d.sync += valid.eq(self.i.valid)
+            with m.If(self.i.ready & self.i.valid):
+                m.d.sync += comes
         rows = self.rows
         m.d.comb += [
             self.walk.addr.eq(command.addr), self.walk.pitch.eq(command.pitch),

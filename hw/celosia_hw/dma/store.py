@@ -78,7 +78,8 @@ class StoreEngine(wiring.Component):
         m.submodules.fetch = fetch = RowFetch(config)
         m.submodules.packer = packer = Packer(config)
         m.submodules.aligner = aligner = StoreAligner(config)
-        m.submodules.beats = beats = SkidBuffer(sent_layout(config))
+        m.submodules.beats = beats = SkidBuffer(
+            sent_layout(config), holds=not config.small)
         unanswered = max(_COMMANDS_UNANSWERED, config.window)
         m.submodules.ends = ends = Queue(_NUMBER_BITS, unanswered)
         wiring.connect(m, wiring.flipped(self.port.command), split.i)

@@ -12,7 +12,7 @@ from celosia_hw.dma.rows import RowWalk
 from celosia_hw.dma.split import formats, piece_elements, pieces_ratio, rows_layout
 from celosia_hw.fp.convert import f32_to_bf16
 from celosia_hw.memory.ports import WritePort, WritePortSignature, row_bits
-from celosia_hw.stream import Queue
+from celosia_hw.stream import Queue, shallow
 
 __all__ = ["Unpacker"]
 
@@ -96,7 +96,7 @@ class Unpacker(wiring.Component):
         bad = Signal()  # a unit of that row, or of one before it in the command, was an error
         m.submodules.rows = rows = Queue(data.StructLayout({
             "ub": 1, "last": 1, "error": 1, "address": row_address.shape(),
-            "lanes": row.shape()}), 2)
+            "lanes": row.shape()}), shallow(config))
         head = rows.o.payload
 
         step, free = Signal(), Signal()

@@ -4,7 +4,7 @@ from collections.abc import Collection, Sequence
 from functools import reduce
 from operator import or_
 
-from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
+from amaranth.hdl import Cat, Const, Module, Signal, Value
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import exact_log2
@@ -24,7 +24,7 @@ class BankedMemory(wiring.Component):
     the requests of the ports of lower index and never on the port's own ``valid``.
 
     A read granted in cycle t gives its row during t + READ_LATENCY, and zeros in all cycles in
-    which no row is due; a write granted in cycle t is seen by reads granted from t + 1 on. What a
+    which no row is due, but of a single bank the row of whatever port read last; a write granted in cycle t is seen by reads granted from t + 1 on. What a
     read gives in cycle t of the row that is written in cycle t is undefined: the scoreboard and the
     units keep the two apart. Throughput: a row a cycle on each port while no port of lower index
     asks for the same bank. Rows are zero when the chip powers up and outlive a reset.
@@ -96,6 +96,9 @@ class BankedMemory(wiring.Component):
         m.d.sync += self.conflicts.as_value().eq(Cat(port.valid & ~port.ready for port in ports))
 
         banks = [self._make_bank(m, bank) for bank in range(self._banks)]
+        if self._banks == 1:
+            self._share(m, *banks[0])
+            return m
         # Two banks and their selects fill a 4-input table in front of a register; a third table
         # for the four of them, behind the registers, goes into what uses the row.
         for index, port in enumerate(self.read):
@@ -107,14 +110,23 @@ class BankedMemory(wiring.Component):
                 for bank in range(first, min(first + 2, self._banks)):
                     source = Signal(name=f"source{index}_{bank}")
                     m.d.sync += source.eq(granted & self._in(port, bank))
-                    words = banks[bank][self._narrow(port)]
-                    # A single bank needs no table, for a flip-flop can be cleared.
-                    terms.append(words & source.replicate(len(words)) if self._banks > 1
-                                 else Mux(source, words, 0))
+                    row, came = banks[bank]
+                    words = self._words(port, row, came)
+                    terms.append(words & source.replicate(len(words)))
                 m.d.sync += half.eq(reduce(or_, terms))
                 halves.append(half)
             m.d.comb += port.data.eq(reduce(or_, halves))
         return m
+
+    def _share(self, m: Module, row: Value, came: Value) -> None:
+        """Give all ports the row that came last, out of registers that they share."""
+        held, part = (Signal.like(value, name=name, reset_less=True)
+                      for name, value in (("held", row), ("part_held", came)))
+        m.d.sync += [held.eq(row), part.eq(came)]
+        m.d.comb += [port.data.eq(self._words(port, held, part)) for port in self.read]
+
+    def _words(self, port: ReadPort, row: Value, part: Value) -> Value:
+        return row.word_select(part, len(port.data)) if self._narrow(port) else row
 
     def _narrow(self, port: ReadPort | WritePort) -> bool:
         return len(port.data) < self._width
@@ -135,7 +147,7 @@ class BankedMemory(wiring.Component):
         return self._bank(one) == self._bank(other) if self._banks > 1 else Const(1)
 
     def _make_bank(self, m: Module, bank: int) -> tuple[Value, Value]:
-        """Make a bank; return the row, and the part of it, that it was asked for last."""
+        """Make a bank; return the row that it was asked for last, and which part of it."""
         parts, width = self._parts, self._width // self._parts
         rams = [Ram(width, self._rows // self._banks) for _ in range(parts)]
         if parts == 1:
@@ -174,5 +186,4 @@ class BankedMemory(wiring.Component):
                               ram.write_data.eq(piece)])
         came = Signal.like(part_read, name=f"part_came{bank}", reset_less=True)
         m.d.sync += came.eq(part_read)
-        row = Cat(ram.read_data for ram in rams)
-        return row, row.word_select(came, width)
+        return Cat(ram.read_data for ram in rams), came

@@ -1,5 +1,8 @@
 """A stream of rows out of either on-chip memory."""
 
+from functools import reduce
+from operator import or_
+
 from amaranth.hdl import Module, Mux, ShapeLike, Signal
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.memory import Memory
@@ -118,12 +121,18 @@ class RowReader(wiring.Component):
         lanes = data.View(data.ArrayLayout(config.lane_bits, config.lanes), self.ub.data)
         acc = data.View(words_layout(config), self.acc.data)
         m.d.comb += [arrived.tag.eq(arrived_tag), arrived.last.eq(arrived_last)]
+        given = [None, None]
+        if config.small:  # a memory goes on giving what others have read
+            given = [delayed(m, kind, READ_LATENCY, name=name, reset_less=True)[-1]
+                     for name, kind in (("acc_", self.acc.valid), ("ub_", self.ub.valid))]
         for i in range(config.lanes):
             word = lanes[i][:8].as_signed()
             if config.bf16:
                 word = Mux(halves, lanes[i] << 16, word)
             # Where a memory gives nothing, its data is zero.
-            m.d.comb += arrived.words[i].eq(acc[i] | word)
+            m.d.comb += arrived.words[i].eq(reduce(or_, (
+                words if gives is None else Mux(gives, words, 0)
+                for gives, words in zip(given, (acc[i], word), strict=True))))
 
         waiting = Signal()
         m.d.comb += waiting.eq(write.addr != read.addr)

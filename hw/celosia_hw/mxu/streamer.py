@@ -10,7 +10,7 @@ from celosia_hw.follow import coming_layout, is_coming
 from celosia_hw.memory.agen import AddressGenerator, counts_layout, stream_layout
 from celosia_hw.memory.ports import ReadPort, ReadPortSignature, row_bits
 from celosia_hw.mxu.retire import retire_layout, rmw_cycles
-from celosia_hw.stream import Queue, delayed
+from celosia_hw.stream import Queue, delayed, shallow
 
 __all__ = ["RowStreamer", "rows_layout"]
 
@@ -81,7 +81,7 @@ class RowStreamer(wiring.Component):
         fate_layout = retire_layout(self._config)
         m.submodules.rows = rows = Queue(data.StructLayout({
             "acts": self.port.addr.shape(), "fate": fate_layout, "swap": 1, "coming": 1,
-            "hazard": 1}), 2)
+            "hazard": 1}), shallow(self._config))
         # The walk, up to the queue.
         active, swap_due = Signal(), Signal()
         accumulate, bf16 = Signal(reset_less=True), Signal(reset_less=True)

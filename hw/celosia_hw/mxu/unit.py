@@ -20,7 +20,7 @@ from celosia_hw.mxu.array import SystolicArray
 from celosia_hw.mxu.loader import WeightLoader, weights_layout
 from celosia_hw.mxu.retire import Retire
 from celosia_hw.mxu.streamer import RowStreamer, rows_layout
-from celosia_hw.stream import Queue, delayed
+from celosia_hw.stream import Queue, delayed, shallow
 
 __all__ = ["MatrixUnit"]
 
@@ -73,8 +73,8 @@ class MatrixUnit(wiring.Component):
     def elaborate(self, platform):  # noqa: D102
         m = Module()
         config = self._config
-        m.submodules.tiles = tiles = Queue(weights_layout(config), 2)
-        m.submodules.rows = rows = Queue(rows_layout(config), 2)
+        m.submodules.tiles = tiles = Queue(weights_layout(config), shallow(config))
+        m.submodules.rows = rows = Queue(rows_layout(config), shallow(config))
         m.submodules.loader = loader = WeightLoader(config)
         m.submodules.streamer = streamer = RowStreamer(config)
         m.submodules.array = array = SystolicArray(config)

@@ -19,7 +19,8 @@ __all__ = ["TensorIssue"]
 
 
 class TensorIssue(wiring.Component):
-    """`Checker` and `Scoreboard`, and a place before them where an instruction waits.
+    """`Checker` and `Scoreboard`, and a place before them where an instruction waits, but on a chip
+    that is ``small``.
 
     So the scalar unit goes on while the instruction before is checked, and what it does then does
     not depend on what the checker finds.
@@ -66,7 +67,8 @@ class TensorIssue(wiring.Component):
         m = Module()
         m.submodules.checker = checker = Checker(self._config)
         m.submodules.scoreboard = scoreboard = Scoreboard(self._config)
-        m.submodules.waiting = waiting = SkidBuffer(resolved_layout())
+        m.submodules.waiting = waiting = SkidBuffer(
+            resolved_layout(), holds=not self._config.small)
         wiring.connect(m, wiring.flipped(self.i), waiting.i)
         wiring.connect(m, waiting.o, checker.i)
         wiring.connect(m, checker.entry, scoreboard.entry)

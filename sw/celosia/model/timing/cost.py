@@ -149,14 +149,14 @@ def _dma(command: Dma, config: TpuConfig, timing: Timing) -> Cost:
     # (The compiler asks what nothing costs, too.)
     bursts = max(1, command.rows * ceil_div(beats, max(1, command.rows) * _BURST_BEATS))
     if not isinstance(command, Load):
-        behind = timing.write_latency + _STORE + config.cut - timing.first
+        behind = timing.write_latency + _STORE + config.cut - config.small - timing.first
         return Cost(_check(2), occupied, occupied + behind, burst=work / bursts, work=work,
                     behind=behind, turn=timing.turn_cycles * max(0.0, 1 - opened / bursts))
     rises = (command.mem == Mem.UB and command.cols <= config.dim and command.row_step == 1)
     # Loads that follow one another go on asking; one by itself has asked before it waits.
     waits, wait = (timing.waits(count, beats, bursts, opened)
                    for count in (bursts, bursts - timing.outstanding))
-    latency = max(occupied, wait) + timing.read_latency + LOAD - timing.first
+    latency = max(occupied, wait) + timing.read_latency + LOAD - config.small - timing.first
     occupied = max(occupied, waits)
     return Cost(_check(2), occupied, latency, burst=work / bursts,
                 pace=max(1, occupied // command.rows) if rises else 0, share=work / occupied,
