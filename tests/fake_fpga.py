@@ -30,7 +30,7 @@ write = lambda path, text: pathlib.Path(path).write_text(text)
 if "-p" in args:
     write(after("-l"), "1. Executing\\n")
     print("more")
-    write("netlist.json", (here / "netlist.json").read_text())
+    write(after("-p").split()[-1], (here / "netlist.json").read_text())
 elif "--no-route" in args:
     write(after("--write"), (here / "placed.json").read_text())
 elif "--report" in args:

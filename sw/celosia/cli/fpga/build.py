@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from celosia.arch.board import Sources
+from celosia.cli.fpga.absorb import absorb
 from celosia.cli.fpga.errors import FpgaError, ToolMissing
 from celosia.cli.fpga.families import RESOURCES, TOP, Family, available, family
 from celosia.cli.fpga.maps import FILES
@@ -29,6 +31,8 @@ REPORT = "report.json"
 _NETLIST, _VERILOG, _SCRIPT = "netlist.json", "top.v", "build.tcl"
 #: The same after it was placed once, and with the places of its blocks.
 _PLACED, _PLANNED = "placed.json", "planned.json"
+#: The netlist before registers went into blocks.
+_MAPPED = "mapped.json"
 #: Share of a cycle that the paths of a placed chip should take: routing adds to it.
 _LIMIT = 0.92
 
@@ -148,9 +152,20 @@ class _Flow:
         script = "; ".join((
             f"read_verilog -sv {_VERILOG}", f"hierarchy -top {TOP}", KEEP_NAMES,
             *self.family.told, *([QUICK] if quick else []), self.family.synth(self.made.board),
-            f"write_json {_NETLIST}"))
+            f"write_json {_MAPPED if self.family.absorbs else _NETLIST}"))
         return self.step("synthesis", tool, ["-q", "-l", "synthesis.log", "-p", script],
-                         digest(key, FILES), "synthesis.log", _NETLIST, own_log=True)
+                         digest(key, FILES), "synthesis.log",
+                         _MAPPED if self.family.absorbs else _NETLIST, own_log=True)
+
+    def absorb(self) -> None:
+        """Let blocks take registers."""
+        key = digest(content(self.folder / _MAPPED))
+        if not self.stamps.fresh(key, _NETLIST):
+            self.stamps.forget(_NETLIST)
+            design = json.loads((self.folder / _MAPPED).read_text(encoding="utf-8"))
+            absorb(design, TOP, self.made.board.capacity.multipliers // 2)
+            _write(self.folder / _NETLIST, json.dumps(design))
+            self.stamps.keep(key, 0, _NETLIST)
 
     def arguments(self, netlist: str, seed: int) -> list[str]:
         """Of place and route, but for what is written."""
@@ -252,6 +267,8 @@ def build(made: Sources, folder: Path, *, seeds: Iterable[int] = (1,), synth_onl
         flow = _Flow(made, kind, folder, Stamps(folder), say, (bitstream, REPORT))
         key = digest(made.verilog)
         seconds = {"synthesis": flow.synthesise(tools["yosys"], key, quick)}
+        if kind.absorbs:
+            flow.absorb()
         netlist = read_netlist(folder / _NETLIST, kind)
         built = BuildResult(made, folder, netlist, tools={name: str(tool)
                                                     for name, tool in tools.items()},

@@ -118,6 +118,8 @@ class Family:
         Of its cells; None where they were not measured.
     told
         Commands of Yosys before ``synth``, see `celosia.cli.fpga.maps`.
+    absorbs
+        Its blocks take registers, see `celosia.cli.fpga.absorb`.
     floor
         Of a chip that is placed in steps; None: nextpnr places and routes at once.
     """
@@ -135,6 +137,7 @@ class Family:
     placed: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     delays: Delays | None = None
     told: tuple[str, ...] = COMPARISONS
+    absorbs: bool = False
     floor: Floor | None = None
 
     def measured_delays(self) -> Delays:
@@ -235,7 +238,8 @@ def _gowin_synth(board: Board) -> str:
     whole = f"synth_gowin -nowidelut -no-rw-check -family {board.series[:4].lower()} -top {TOP}"
     return "; ".join((
         "scratchpad -set abc9.D 20000", "scratchpad -copy abc9.script.flow3 abc9.script",
-        f"{whole} -run :map_ram", *MEMORIES_GOWIN, f"{whole} -run map_ffram:"))
+        f"{whole} -run :map_ram", *MEMORIES_GOWIN, "techmap -map narrow.v",
+        f"{whole} -run map_ffram:"))
 
 
 _GOWIN = Family(
@@ -244,7 +248,7 @@ _GOWIN = Family(
     # An adder's bit takes the place of a LUT; a 16x4 RAM a tile, with its eight and six flip-flops.
     cells=_cells(luts={"LUT1": 1, "LUT2": 1, "LUT3": 1, "LUT4": 1, "INV": 1, "ALU": 1},
                  multipliers={"MULT9X9": 0.5, "MULT18X18": 1, "MULT36X36": 4, "MULTALU18X18": 1,
-                              "MULTALU36X18": 2, "MULTADDALU18X18": 2},
+                              "MULTALU36X18": 2, "MULTADDALU18X18": 2, "ALU54D": 2},
                  block_rams=dict.fromkeys(("SP", "SPX9", "SDP", "SDPB", "SDPX9", "SDPX9B", "DP",
                                            "DPB", "DPX9", "DPX9B", "pROM", "pROMX9"), 1)),
     prefixes=_cells(luts={"RAM16S": 8}, flip_flops={"DFF": 1, "RAM16S": 6}),
@@ -254,7 +258,8 @@ _GOWIN = Family(
         "--vopt", f"cst={made.constraints_file}", "--write", routed],
     routed="json", pack="gowin_pack",
     packing=lambda board, routed, bitstream: ["-d", board.series, "-o", bitstream, routed],
-    bitstream="fs", told=(*COMPARISONS, *products("multiplier_gowin.v")))
+    bitstream="fs", told=(*COMPARISONS, *products("multiplier_gowin.v")),
+    absorbs=True)
 
 _XILINX7 = Family(
     "xilinx7",

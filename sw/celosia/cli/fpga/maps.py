@@ -10,12 +10,15 @@ Products of the array (ECP5, Gowin): they go into a register, and a DSP block ha
 leaves empty. A register in the fabric is as far from its block as the placer likes. The registers
 of products start at zero, as that of the block does.
 
+Sums of few bits (Gowin): nextpnr puts a place before each carry chain, and one behind it where that
+makes an even number. Tables alone do with as many, and take what is before and behind them along.
+
 Memories (Gowin): Yosys takes a 16x4 RAM for 4 of what a block RAM is 128 of. nextpnr gives it a
 tile, of eight tables and six flip-flops; a bit that is kept in a flip-flop takes tables, too.
 """
 
 __all__ = ["COMPARE", "COMPARISONS", "FILES", "MEMORIES_GOWIN", "MULTIPLIER", "MULTIPLIER_GOWIN",
-           "PRODUCT", "SMALL_RAM_GOWIN", "products"]
+           "NARROW", "PRODUCT", "SMALL_RAM_GOWIN", "products"]
 
 #: A map for Yosys's `techmap`: which of two numbers is larger is the carry of their difference.
 COMPARE = """\
@@ -76,6 +79,29 @@ module registered_product(input clk, input signed [7:0] a, b, output signed [15:
 endmodule
 """
 
+#: A map for Yosys's `techmap`: sums of few bits without a carry chain.
+NARROW = """\
+(* techmap_celltype = "$alu" *)
+module narrow(A, B, CI, BI, X, Y, CO);
+  parameter A_SIGNED = 0, B_SIGNED = 0, A_WIDTH = 1, B_WIDTH = 1, Y_WIDTH = 1;
+  input [A_WIDTH-1:0] A;
+  input [B_WIDTH-1:0] B;
+  input CI, BI;
+  output [Y_WIDTH-1:0] X, Y, CO;
+  wire _TECHMAP_FAIL_ = Y_WIDTH > 4;
+  wire [Y_WIDTH-1:0] a = {{Y_WIDTH{A_SIGNED && A[A_WIDTH-1]}}, A};
+  wire [Y_WIDTH-1:0] b = {{Y_WIDTH{B_SIGNED && B[B_WIDTH-1]}}, B};
+  wire [Y_WIDTH-1:0] turned = b ^ {Y_WIDTH{BI}};
+  wire [Y_WIDTH:0] carry = {CO, CI};
+  genvar i;
+  generate for (i = 0; i < Y_WIDTH; i = i + 1) begin
+    assign CO[i] = a[i] & turned[i] | carry[i] & (a[i] | turned[i]);
+  end endgenerate
+  assign X = a ^ turned;
+  assign Y = X ^ carry[Y_WIDTH-1:0];
+endmodule
+"""
+
 #: A 16x4 RAM of a Gowin for Yosys's `memory_libmap`, by what it costs.
 SMALL_RAM_GOWIN = """\
 ram distributed $__GOWIN_LUTRAM_ {
@@ -94,7 +120,7 @@ ram distributed $__GOWIN_LUTRAM_ {
 """
 
 #: Every file by its name, and commands that read them.
-FILES = {"compare.v": COMPARE, "product.v": PRODUCT, "multiplier.v": MULTIPLIER,
+FILES = {"compare.v": COMPARE, "narrow.v": NARROW, "product.v": PRODUCT, "multiplier.v": MULTIPLIER,
          "multiplier_gowin.v": MULTIPLIER_GOWIN, "small_ram_gowin.txt": SMALL_RAM_GOWIN}
 COMPARISONS = ("opt_expr", "techmap -map compare.v")
 #: In place of the step ``map_ram`` of `synth_gowin`.

@@ -286,6 +286,7 @@ def test_gowin_has_its_tools_and_is_placed_and_routed_at_once(tools, out):
     built = build(made, out)
     synth, place, pack = tools.calls()
     assert "synth_gowin -nowidelut -no-rw-check -family gw2a " in synth[5]
+    assert synth[5].endswith("write_json mapped.json")
     assert [place[0], *place[12:]] == [
         "nextpnr-himbaechel", "--device", "GW2A-LV18PG256C8/I7", "--vopt", "family=GW2A-18",
         "--vopt", "cst=top.lpf", "--write", "routed-1.json"]
@@ -293,6 +294,9 @@ def test_gowin_has_its_tools_and_is_placed_and_routed_at_once(tools, out):
                     "routed-1.json"]
     assert list(built.seconds) == ["synthesis", "seed 1", "packing"]
     assert built.bitstream.exists()
+    (out / "netlist.json").unlink()
+    build(made, out)
+    assert tools.calls() == []  # registers went into blocks again, and it is the same
 
 
 def test_programming_calls_the_loader(tools, out):

@@ -6,7 +6,7 @@ import itertools
 import json
 
 from celosia.cli.fpga.families import REGISTERED_PRODUCT, family
-from celosia.cli.fpga.maps import COMPARE, FILES
+from celosia.cli.fpga.maps import COMPARE, FILES, NARROW
 from celosia.cli.fpga.netlist import read
 from celosia.cli.fpga.tools import find, run
 from celosia_hw.boards import board
@@ -37,6 +37,33 @@ def test_every_comparison_is_proven(tmp_path):
     script = "; ".join((
         "read_verilog -sv both.v", "proc", "opt_expr", "techmap -map map.v mapped",
         "select -assert-any mapped/t:$sub", f"select -assert-count {kept} mapped/t:$lt",
+        "miter -equiv -flatten -make_outputs plain mapped both",
+        "sat -verify -prove trigger 0 both"))
+    run(find("yosys"), ["-q", "-l", "log", "-p", script], tmp_path, "log", own_log=True)
+    assert "SUCCESS" in (tmp_path / "log").read_text()
+
+
+def narrow(name):
+    """A module with sums, differences and counts of few bits, and of more."""
+    sums = [f"{a} {sign} {b}" for a, b in (("u2", "u3"), ("s4", "t3"), ("s2", "t3"), ("u9", "u4"))
+            for sign in "+-"]
+    outputs = [f"output [3:0] y{i}" for i in range(len(sums))]
+    inputs = [f"input [{bits - 1}:0] u{bits}" for bits in (2, 3, 4, 9)]
+    inputs += [f"input signed [{bits - 1}:0] {x}{bits}"
+               for x, bits in (("s", 4), ("t", 3), ("s", 2))]
+    made = "\n".join(f"assign y{i} = {each};" for i, each in enumerate(sums))
+    ports = ", ".join((*inputs, *outputs, "output [3:0] more", "output [9:0] wide"))
+    return (f"module {name}({ports});\n{made}\nassign more = u4 + 1;\nassign wide = u9 + u4;\n"
+            "endmodule\n")
+
+
+def test_sums_of_few_bits_are_proven(tmp_path):
+    (tmp_path / "both.v").write_text(narrow("plain") + narrow("mapped"))
+    (tmp_path / "narrow.v").write_text(NARROW)
+    script = "; ".join((
+        "read_verilog -sv both.v", "proc", "wreduce", "alumacc mapped",
+        "techmap -map narrow.v mapped",
+        "select -assert-count 1 mapped/t:$alu", "select -assert-none mapped/t:$add mapped/t:$sub",
         "miter -equiv -flatten -make_outputs plain mapped both",
         "sat -verify -prove trigger 0 both"))
     run(find("yosys"), ["-q", "-l", "log", "-p", script], tmp_path, "log", own_log=True)

@@ -1,0 +1,132 @@
+"""Registers that go into blocks of a Gowin: which, and what is left as it is."""
+
+import copy
+
+from celosia.cli.fpga.absorb import absorb
+
+CLOCK, ENABLE, OTHER, RESET, ZERO, ONE = 1, 2, 3, 4, 5, 6
+
+
+class Module:
+    """A netlist as Yosys writes it."""
+
+    def __init__(self):
+        self.cells, self.outputs, self._next = {}, [], 100
+        self.add("gnd", "GND", G=("output", [ZERO]))
+        self.add("vcc", "VCC", V=("output", [ONE]))
+
+    def bits(self, count):
+        self._next += count
+        return list(range(self._next - count, self._next))
+
+    def add(self, name, kind, parameters=None, **ports):
+        self.cells[name] = {
+            "hide_name": 0, "type": kind, "parameters": dict(parameters or {}), "attributes": {},
+            "port_directions": {port: direction for port, (direction, _) in ports.items()},
+            "connections": {port: bits for port, (_, bits) in ports.items()}}
+
+    def registers(self, name, given, *, enable=None, reset=None):
+        """A flip-flop for each bit; return what comes out of them."""
+        out = self.bits(len(given))
+        kind = "DFF" + "R" * (reset is not None) + "E" * (enable is not None)
+        more = {port: ("input", [bit]) for port, bit in (("CE", enable), ("RESET", reset))
+                if bit is not None}
+        for i, (d, q) in enumerate(zip(given, out, strict=True)):
+            self.add(f"{name}{i}", kind, D=("input", [d]), CLK=("input", [CLOCK]),
+                     Q=("output", [q]), **more)
+        return out
+
+    def absorbed(self, blocks=8):
+        design = {"modules": {"top": {"cells": copy.deepcopy(self.cells), "ports": {
+            "y": {"direction": "output", "bits": self.outputs}}}}}
+        absorb(design, "top", blocks)
+        return design["modules"]["top"]["cells"]
+
+
+def kinds(cells, kind):
+    return [name for name, cell in cells.items() if cell["type"].startswith(kind)]
+
+
+def product(module, **parameters):
+    out = module.bits(4)
+    module.add("product", "MULT18X18", parameters, A=("input", module.bits(2)),
+               B=("input", module.bits(2)), DOUT=("output", out), CLK=("input", [ZERO]),
+               CE=("input", [ZERO]), RESET=("input", [ZERO]))
+    return out
+
+
+def test_a_product_takes_the_registers_behind_it():
+    module = Module()
+    module.outputs = module.registers("q", product(module), enable=ENABLE, reset=RESET)
+    cells = module.absorbed()
+    assert not kinds(cells, "DFF")
+    wires = cells["product"]["connections"]
+    assert cells["product"]["parameters"] == {
+        "OUT_REG": "1", "MULT_RESET_MODE": "SYNC"}
+    assert (wires["CLK"], wires["CE"], wires["RESET"], wires["DOUT"]) == (
+        [CLOCK], [ENABLE], [RESET], module.outputs)
+
+
+def test_a_product_that_is_used_before_its_registers_keeps_none():
+    module = Module()
+    out = product(module)
+    module.outputs = module.registers("q", out, enable=ENABLE) + out[:1]
+    assert module.absorbed(0)["product"]["parameters"] == {}
+
+
+def test_two_registers_behind_a_product_are_of_one_control():
+    for enable, more in ((ONE, {"PIPE_REG": "1", "MULT_RESET_MODE": "SYNC"}), (ENABLE, {})):
+        module = Module()
+        out = product(module, OUT_REG="1")
+        wires = module.cells["product"]["connections"]
+        wires["CLK"], wires["CE"] = [CLOCK], [ONE]
+        module.outputs = module.registers("q", out, enable=enable)
+        assert module.absorbed(0)["product"]["parameters"] == {"OUT_REG": "1", **more}
+
+
+def test_a_memory_takes_the_registers_behind_it_that_are_not_reset():
+    for reset in (None, RESET):
+        module = Module()
+        out = module.bits(4)
+        module.add("ram", "SDPX9B", {"READ_MODE": "0"}, DO=("output", out),
+                   OCE=("input", [ONE]))
+        module.outputs = module.registers("q", out, enable=ENABLE, reset=reset)
+        ram = module.absorbed(0)["ram"]
+        if reset is None:
+            assert ram["parameters"]["READ_MODE"] == "1"
+            assert (ram["connections"]["OCE"], ram["connections"]["DO"]) == (
+                [ENABLE], module.outputs)
+        else:
+            assert (ram["parameters"]["READ_MODE"], ram["connections"]["DO"]) == ("0", out)
+
+
+def test_sums_take_registers_without_logic_in_front_of_them():
+    """Those first that are one behind another, then those of most; of logic none."""
+    module = Module()
+    plain = module.registers("plain", module.bits(60), enable=ENABLE)
+    first = module.registers("first", module.bits(40), enable=OTHER)
+    second = module.registers("second", first, enable=OTHER)
+    made = module.bits(1)
+    module.add("lut", "LUT4", I0=("input", plain[:1]), F=("output", made))
+    module.outputs = [*plain, *second, *module.registers("logic", made, enable=ENABLE)]
+    cells = module.absorbed(2)
+    two, one = (cells[name] for name in kinds(cells, "ALU54D"))
+    assert (two["parameters"]["AREG"], one["parameters"]["AREG"]) == ("1", "0")
+    assert (two["connections"]["CE"], one["connections"]["CE"]) == ([OTHER], [ENABLE])
+    assert sorted(two["connections"]["DOUT"]) == second
+    assert len(one["connections"]["DOUT"]) == 54
+    for cell in (two, one):
+        wires = cell["connections"]
+        assert (len(wires["A"]), wires["B"], wires["CASI"]) == (54, [ZERO] * 54, [ZERO] * 55)
+        assert {port for port, bits in wires.items() if cell["port_directions"][port] == "output"
+                } == {"DOUT"}
+    left = kinds(cells, "DFF")
+    assert len(left) == 6 + 1
+    assert "logic0" in left
+
+
+def test_products_leave_fewer_blocks_to_sums():
+    module = Module()
+    module.outputs = [*product(module), *module.registers("q", module.bits(30))]
+    assert len(kinds(module.absorbed(1), "ALU54D")) == 0
+    assert len(kinds(module.absorbed(2), "ALU54D")) == 1
