@@ -21,8 +21,8 @@ __all__ = ["LoadEngine"]
 
 #: Commands whose bursts may run ahead of the data.
 _COMMANDS_AHEAD = 16
-#: Beats asked for at most: of three bursts that are made or offered before the stall is heard; on a
-#: folded chip of four.
+#: Beats asked for at most: of three bursts that are made or offered before the stall is heard; of
+#: four where the walk is cut.
 _MOST_BEATS = BEATS_AHEAD - 1 + 4 * BOUNDARY_BEATS
 #: Commands in the engine at most: those of a queue, and fewer than as many in the parts beside it.
 _MOST_COMMANDS = 2 * _COMMANDS_AHEAD

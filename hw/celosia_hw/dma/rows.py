@@ -24,7 +24,8 @@ _ROWS_AHEAD_CUT = 8
 
 class RowWalk(wiring.Component):
     """Holds a command and walks its on-chip rows, groups innermost. A row a cycle, also between
-    commands; a folded chip has a cycle between them, for what stops a row is not to stop commands.
+    commands; one that is cut has a cycle between them, for what stops a row is not to stop
+    commands.
 
     Members
     -------
@@ -96,8 +97,8 @@ def stored_layout(config: TpuConfig) -> data.StructLayout:
 class RowFetch(wiring.Component):
     """Reads the on-chip rows of commands into a queue. A row a cycle.
 
-    On a folded chip a row is asked for a cycle later, out of a register: what refuses it does not
-    reach the walk in the same cycle.
+    On a chip that is cut a row is asked for a cycle later, out of a register: what refuses it does
+    not reach the walk in the same cycle.
 
     Members
     -------

@@ -26,8 +26,9 @@ class BurstWalker(wiring.Component):
     before the next multiple of :func:`~celosia_hw.dma.split.boundary_bytes`, so none crosses a
     page. Rows never share a burst. One burst a cycle, also from one command to the next where
     commands have two bursts or more; the first one is offered three cycles after its command is.
-    ``i.ready`` comes out of a flip-flop. On a folded chip that ``o`` must wait reaches the walk a
-    cycle later: one more burst is made.
+    ``i.ready`` comes out of a flip-flop. On a ``small`` chip it is offered two cycles after, and
+    ``i.ready`` follows ``stall``, and ``o.ready``; on one that is ``cut`` that ``o`` must wait
+    reaches the walk a cycle later: one more burst is made.
 
     Parameters
     ----------
@@ -43,7 +44,7 @@ class BurstWalker(wiring.Component):
     o : Out(stream)
         Payload of AR or AW.
     made, row_last, last : Out(1)
-        ``made``: for one cycle of each burst, as it leaves or, on a folded chip, before; and
+        ``made``: for one cycle of each burst, as it leaves or, where cut, before; and
         whether this one ends its row, its command.
     """
 
@@ -80,10 +81,13 @@ class BurstWalker(wiring.Component):
         # Where the last byte of the row is, from the boundary at or below its first one.
         end = Signal(_end_layout(self._config), reset_less=True)
         ends = Signal(reset_less=True)  # the burst ends with the row: end.bursts == 0
-        # The next command waits in registers, the end of its first row among them.
+        # The next command waits in registers, the end of its first row among them; of a chip that
+        # is small where it comes from.
         waits, take = Signal(), Signal()
         waiting = Signal(walk_layout(), reset_less=True)
         waiting_end = Signal.like(end, reset_less=True)
+        comes = [waits.eq(1), waiting.eq(command),
+                 waiting_end.eq(command.addr[:edge] + command.length)]
 
         go = Signal()
         offered, leaves, address = self.o.valid, self.o.ready, self.o.payload
@@ -96,7 +100,7 @@ class BurstWalker(wiring.Component):
         m.d.comb += [
             next_end.eq(next_row[:edge] + length),
             go.eq(active & ~self.stall & (~offered | leaves)), self.made.eq(offered & leaves),
-            self.i.ready.eq(~waits),
+            self.i.ready.eq(~active | (go & ends & final) if self._config.small else ~waits),
             take.eq(waits & (~active | (go & ends & final))),
             address.id.eq(self._id),
         ]
@@ -123,9 +127,13 @@ class BurstWalker(wiring.Component):
                 active.eq(1), first.eq(waiting.addr), beat.eq(waiting.addr[beat_bits:]),
                 length.eq(waiting.length), end.eq(waiting_end), ends.eq(waiting_end.bursts == 0),
                 pitch.eq(waiting.pitch), rows.eq(waiting.rows), final.eq(waiting.rows == 0),
-                waits.eq(0),
             ]
-        with m.If(self.i.ready & self.i.valid):
-            m.d.sync += [waits.eq(1), waiting.eq(command),
-                         waiting_end.eq(command.addr[:edge] + command.length)]
+            if not self._config.small:
+                m.d.sync += waits.eq(0)
+        if self._config.small:
+            with m.If(self.i.valid):
+                m.d.comb += comes
+        else:
+            with m.If(self.i.ready & self.i.valid):
+                m.d.sync += comes
         return m

@@ -24,10 +24,11 @@ class BankedMemory(wiring.Component):
     the requests of the ports of lower index and never on the port's own ``valid``.
 
     A read granted in cycle t gives its row during t + READ_LATENCY, and zeros in all cycles in
-    which no row is due, but of a single bank the row of whatever port read last; a write granted in cycle t is seen by reads granted from t + 1 on. What a
-    read gives in cycle t of the row that is written in cycle t is undefined: the scoreboard and the
-    units keep the two apart. Throughput: a row a cycle on each port while no port of lower index
-    asks for the same bank. Rows are zero when the chip powers up and outlive a reset.
+    which no row is due; a single bank gives what any port reads then. A write granted in cycle t is
+    seen by reads granted from t + 1 on. What a read gives in cycle t of the row that is written in
+    cycle t is undefined: the scoreboard and the units keep the two apart. Throughput: a row a cycle
+    on each port while no port of lower index asks for the same bank. Rows are zero when the chip
+    powers up and outlive a reset.
 
     Row r is word r // banks of the RAM ``bank{r % banks}``; with narrow ports, of the RAMs
     ``part{k}`` of that bank, each of which has a part of the row.

@@ -56,7 +56,7 @@ def request_layout(config: TpuConfig, tag: ShapeLike) -> data.StructLayout:
 class BeatWalk(wiring.Component):
     """Makes the requests of walks, a beat a cycle, over walks that follow one another too.
 
-    The first one is offered in the cycle after its walk was taken. Where rows are folded, two
+    The first one is offered in the cycle after its walk was taken. On a chip that is cut, two
     cycles later: then walks come in by a buffer and requests go out by a queue, and nothing that
     refuses a request reaches the walk in the same cycle.
 

@@ -38,8 +38,8 @@ class RowReader(wiring.Component):
     Throughput: a beat a cycle, over commands that follow one another too, as long as the memory
     grants and ``o`` is taken (after the consumer has stopped it, too: beats that are on their way
     have room). Latency: that of the requests of `BeatWalk`; a beat granted in cycle t is offered
-    from t + READ_LATENCY on, two cycles later where rows are folded: then each goes through the
-    queue and comes out of flip-flops.
+    from t + READ_LATENCY on, a cycle later on a ``small`` chip, where each goes through the queue,
+    and two on one that is cut, where it then comes out of flip-flops.
 
     Parameters
     ----------
@@ -143,6 +143,9 @@ class RowReader(wiring.Component):
             m.d.comb += [write.en.eq(arriving), moves.eq(waiting & offered.i.ready),
                          offered.i.valid.eq(waiting), offered.i.payload.eq(read.data)]
             m.d.sync += taken.eq(moves)
+        elif config.small:
+            m.d.comb += [write.en.eq(arriving), moves.eq(waiting & self.o.ready), taken.eq(moves),
+                         self.o.valid.eq(waiting), self.o.payload.eq(read.data)]
         else:
             m.d.comb += [
                 write.en.eq(arriving & (waiting | ~self.o.ready)),

@@ -30,8 +30,9 @@ def result_layout(config: TpuConfig) -> data.StructLayout:
 class RowWriter(wiring.Component):
     """Writes rows, in order, a beat a cycle as long as the memory grants.
 
-    A beat is offered to the memory in the cycle in which it is taken where no other waits. Where
-    rows are folded, two cycles later, out of flip-flops.
+    A beat is offered to the memory in the cycle in which it is taken where no other waits. On a
+    ``small`` chip a cycle later, for each goes through the queue; on one that is cut two, out of
+    flip-flops.
 
     Parameters
     ----------
@@ -46,8 +47,8 @@ class RowWriter(wiring.Component):
     ub, acc : Out(WritePortSignature)
         One of them asks at a time.
     freed : Out(1)
-        There is place for one more: a beat was granted or skipped in this cycle or, where rows are
-        folded, is about to be offered.
+        There is place for one more: a beat was granted or skipped in this cycle or, on a chip that
+        is cut, is about to be offered.
     done : Out(1)
         A beat with ``last`` was granted or skipped in the cycle before this one.
     error : Out(1)
@@ -86,6 +87,10 @@ class RowWriter(wiring.Component):
                          self.freed.eq(queue.o.valid & queue.o.ready)]
             with m.If(queue.o.ready):
                 m.d.sync += [head.eq(queue.o.payload), waiting.eq(queue.o.valid)]
+        elif config.small:
+            head, waiting = queue.o.payload, queue.o.valid
+            m.d.comb += [queue.i.valid.eq(self.i.valid), queue.o.ready.eq(written),
+                         self.freed.eq(written)]
         else:
             head = Signal(result_layout(config))
             waiting = Signal()  # the head has not been queued, or waits there

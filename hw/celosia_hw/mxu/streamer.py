@@ -29,9 +29,10 @@ class RowStreamer(wiring.Component):
     A row is asked for out of a register, a cycle after it was found free to start: its tile is
     loaded, it is not ``coming``, and where it accumulates an earlier row of the same address is
     sure to be written before it is read. Up to two rows wait to be found so, so that what holds a
-    row is not on the way to the rows and commands behind it. On a folded chip these comparisons end
-    in registers: a row that was ``coming`` as it was walked over, or accumulates where one of the
-    ``rmw_cycles`` rows before it does, waits until the cycle after that in which nothing holds it.
+    row is not on the way to the rows and commands behind it. On a chip that is cut these
+    comparisons end in registers: a row that was ``coming`` as it was walked over, or accumulates
+    where one of the ``rmw_cycles`` rows before it does, waits until the cycle after that in which
+    nothing holds it.
 
     Members
     -------

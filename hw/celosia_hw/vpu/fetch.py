@@ -64,7 +64,7 @@ class OperandFetch(wiring.Component):
     streams: the first on P, the second on Q. Their consumers take them in that order. A
     command takes a cycle for its single rows, from that in which it comes on, and one for its
     streams or its third row, as soon as the readers are free; it is handed on in the cycle after,
-    and held by its producer until then. Where rows are folded it comes in by a buffer.
+    and held by its producer until then. On a chip that is cut it comes in by a buffer.
 
     A gather asks for its rows of indexes only, through Q, and leaves its table's rows to the
     indexer; a scatter asks for its data through P and for its rows of indexes through Q.

@@ -34,8 +34,9 @@ class Indexer(wiring.Component):
     """Makes a walk of one row of each index of a gather, and a place of each of a scatter.
 
     An index that is not below the table's rows gives zeros instead of the table's row, or a bad
-    place. Throughput: an index a cycle, one cycle between two commands, two of a folded chip, where
-    nothing that holds an index up reaches the next command in the same cycle. Latency: two cycles.
+    place. Throughput: an index a cycle, one cycle between two commands, two on a chip that is cut,
+    where nothing that holds an index up reaches the next command in the same cycle. Latency: two
+    cycles.
 
     Members
     -------

@@ -36,8 +36,8 @@ class Issue(wiring.Component):
 
     First takes the single rows (one or two together, then a third), then a beat in each cycle in
     which both streams (of a scatter, the stream and the places) have one and ``room``. An
-    instruction follows the one before it without a gap, on a folded chip a cycle later: what holds
-    a row does not reach instructions in the same cycle. One that does not use the tree waits
+    instruction follows the one before it without a gap, on a chip that is cut a cycle later: what
+    holds a row does not reach instructions in the same cycle. One that does not use the tree waits
     behind one that does, for ``tree_latency`` cycles and the beats of a row but one, so that
     results stay in order.
 

@@ -98,7 +98,7 @@ class VectorUnit(wiring.Component):
         port: Any = self.port
         latency = lane_latency(config)
         depth = in_flight(config)
-        # Of a folded chip, one for a board, what comes in and goes out does so at flip-flops.
+        # Where a chip is cut, what comes in and goes out does so at flip-flops.
         boundary = "sync" if config.cut else "comb"
         m = Module()
         m.submodules.fetch = fetch = OperandFetch(config)
@@ -190,8 +190,8 @@ class VectorUnit(wiring.Component):
         return m
 
     def _behind(self, m: Module, mover: Mover, indexer: Indexer) -> tuple[Any, Any]:
-        """Return beats and places for the lanes. On a folded chip nothing that stops the lanes
-        reaches readers and indexer in the same cycle.
+        """Return beats and places for the lanes. On a chip that is cut nothing that stops the
+        lanes reaches readers and indexer in the same cycle.
         """
         if not self._config.cut:
             return mover.o, indexer.place

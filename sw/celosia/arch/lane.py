@@ -87,12 +87,13 @@ def tree_latency(config: TpuConfig) -> int:
 
 
 def boundary_latency(config: TpuConfig) -> int:
-    """Cycles that registers at the vector unit's boundary take; those of boards have them but `small` ones.
+    """Cycles that registers at the vector unit's boundary take, which chips of boards have.
 
     One each for the command, the walks of its rows and their requests, two for the rows read, one
-    behind what moves rows, two for those written.
+    behind what moves rows, two for those written. On a ``small`` chip rows read take one more, and
+    those written, for they all go through a queue.
     """
-    return 8 if config.cut else 0
+    return 8 if config.cut else 2 * config.small
 
 
 def in_flight(config: TpuConfig) -> int:

@@ -128,7 +128,7 @@ def lost_beside(walk: Walk, others: Beside, fold: int = 1, banks: int = BANKS) -
 def _played(counts: tuple[int, ...], p: tuple[int, ...], q: tuple[int, ...],
             apart: int, fold: int, number: int) -> tuple[int, int]:
     """Play the two readers, cycle by cycle."""
-    depth, latency = read_ahead(fold), _LATENCY + 2 * (fold > 1 < number)
+    depth, latency = read_ahead(fold), _LATENCY + (1 if number == 1 else 2 * (fold > 1))
     rows = counts[0] * counts[1] * counts[2]
     played = min(rows, _PLAYED)
     banks = [[bank for bank in _banks(counts, strides, base, played, number) for _ in range(fold)]

@@ -24,7 +24,7 @@ __all__ = ["HANDOVER", "LEADERS", "LOAD", "Cost", "cost", "follow"]
 #: and drain.
 LOAD, _STORE, _MATMUL, _VECTOR = 15, 16, 2, 3
 _FLOATING, _GATHER, _SCATTER = 1, 4, 2  # more of the vector unit: with bf16, for indices
-_READER = 4  # cycles of registers in a reader of a folded chip
+_READER = 4  # cycles of registers that cut a reader
 #: From one addition to an accumulator row to the next one to the same row, beside the sum's cycles.
 _REPEAT = 3
 _CREDIT = 1  # from a beat's result until its place is free
@@ -149,14 +149,14 @@ def _dma(command: Dma, config: TpuConfig, timing: Timing) -> Cost:
     # (The compiler asks what nothing costs, too.)
     bursts = max(1, command.rows * ceil_div(beats, max(1, command.rows) * _BURST_BEATS))
     if not isinstance(command, Load):
-        behind = timing.write_latency + _STORE + config.cut - config.small - timing.first
+        behind = timing.write_latency + _STORE + config.cut - 2 * config.small - timing.first
         return Cost(_check(2), occupied, occupied + behind, burst=work / bursts, work=work,
                     behind=behind, turn=timing.turn_cycles * max(0.0, 1 - opened / bursts))
     rises = (command.mem == Mem.UB and command.cols <= config.dim and command.row_step == 1)
     # Loads that follow one another go on asking; one by itself has asked before it waits.
     waits, wait = (timing.waits(count, beats, bursts, opened)
                    for count in (bursts, bursts - timing.outstanding))
-    latency = max(occupied, wait) + timing.read_latency + LOAD - config.small - timing.first
+    latency = max(occupied, wait) + timing.read_latency + LOAD - 2 * config.small - timing.first
     occupied = max(occupied, waits)
     return Cost(_check(2), occupied, latency, burst=work / bursts,
                 pace=max(1, occupied // command.rows) if rises else 0, share=work / occupied,
@@ -194,7 +194,7 @@ def _vector(command: Vector, config: TpuConfig, timing: Timing) -> Cost:
         behind = tree_latency(config) + fold - 1
         # A beat's place is free again when the last one of its row has been through the tree, and
         # where it leaves the queue of the writer if that is registered.
-        credit = _CREDIT + config.cut
+        credit = _CREDIT + (config.cut or config.small)
         occupied += max(lane_latency(config) + behind + credit - in_flight(config), 0) * (
             command.length * fold // in_flight(config))
         through += behind
@@ -208,7 +208,8 @@ def _vector(command: Vector, config: TpuConfig, timing: Timing) -> Cost:
     if command.op in INDEXED_OPS:
         occupied += 1
         # The indexes of a gather come through a reader before its rows do.
-        latency += (_GATHER + _READER * config.cut if command.op == VectorOp.GATHER else _SCATTER)
+        latency += (_GATHER + _READER * config.cut + config.small
+                    if command.op == VectorOp.GATHER else _SCATTER)
     elif len(streams) == 2 and streams[0][0] == streams[1][0] and timing.bank_conflicts:
         once, lost = lost_by_pair(streams[0][1], streams[1][1], fold, config.banks)
         occupied += lost
