@@ -79,7 +79,8 @@ class ConflictCheck(wiring.Component):
     """Compares each instruction that enters the window with older ones, one after another.
 
     Of a window above SERIAL, two or more at once. Latency: the first slot is ``compared`` two
-    cycles after the instruction entered, three on a folded chip, each further one a cycle later.
+    cycles after the instruction entered, three where paths are `cut`, each further one a cycle
+    later.
 
     Members
     -------
@@ -94,7 +95,7 @@ class ConflictCheck(wiring.Component):
         Slots that the instruction in slot ``of`` is compared with. Out of flip-flops.
     conflicts : Out
         It conflicts with the one of them that is in a comparator's group, as of `comparators`. Out
-        of flip-flops on a folded chip.
+        of flip-flops where paths are `cut`.
     """
 
     enter: Signal
@@ -123,7 +124,7 @@ class ConflictCheck(wiring.Component):
         of = Signal.like(self.of, reset_less=True)
         pending, started = Signal(window), Signal(window)
         # On an FPGA comparators and window are too far apart for one cycle.
-        result = m.d.sync if self._config.fold > 1 else m.d.comb
+        result = m.d.sync if self._config.cut else m.d.comb
         result += self.of.eq(of)
         with m.If(self.enter):
             m.d.sync += [of.eq(self.slot),

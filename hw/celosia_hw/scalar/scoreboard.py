@@ -53,7 +53,7 @@ class Scoreboard(wiring.Component):
     consecutive rows of the accumulators. They keep behind: see ``following`` and `LoadProgress`.
 
     Latency: an instruction is offered to its unit 4 cycles after it entered, or 3 after its last
-    comparison, 4 on a folded chip. The next may enter once its last comparison has started.
+    comparison, 4 where paths are `cut`. The next may enter once its last comparison has started.
 
     Members
     -------
