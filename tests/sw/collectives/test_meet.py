@@ -129,9 +129,9 @@ def test_a_process_is_let_in_once():
         store.put(str(i), json.dumps([name(i), ("127.0.0.1", 9), {}]))
 
     def guest(index):
-        token, entry = (store.get(key, 10) for key in ("token", "0"))
+        token, entry = (store.get(key, 60) for key in ("token", "0"))
         sock = socket.create_connection(tuple(json.loads(entry)[1]))
-        assert greet(sock, bytes.fromhex(token), index, 10) == 0
+        assert greet(sock, bytes.fromhex(token), index, 60) == 0
         return sock
 
     def guests():
@@ -140,7 +140,7 @@ def test_a_process_is_let_in_once():
         return refused, [first, second, guest(2)]
 
     made, (refused, socks) = in_threads(2, lambda i: guests() if i else meet(
-        store, name(0), 3, {}, seconds=10, say=said.append))
+        store, name(0), 3, {}, seconds=60, say=said.append))
     for each in socks:
         each.close()
     assert made.count == 3
