@@ -24,6 +24,8 @@ _READS = {"SDPB": (("DO", "READ_MODE", "OCE"),), "SDPX9B": (("DO", "READ_MODE", 
           "DPX9B": (("DOA", "READ_MODE0", "OCEA"), ("DOB", "READ_MODE1", "OCEB"))}
 #: Bits of the sum of a DSP block, and the share of one that products take.
 _SUM_BITS = 54
+#: Registers for which a DSP block is taken. (nextpnr knows no port of a single bit, either.)
+_LEAST = 27
 _SHARES = {"MULT9X9": 1 / 4, "MULT18X18": 1 / 2}
 _SUM_PORTS = {"A": "input", "B": "input", "CASI": "input", "ACCLOAD": "input", "ASIGN": "input",
               "BSIGN": "input", "CLK": "input", "CE": "input", "RESET": "input", "DOUT": "output"}
@@ -167,6 +169,7 @@ def _sums(netlist: _Netlist, count: int) -> None:
             each = [line for line in lines if len(line) == length]
             sums += [(control, each[k:k + _SUM_BITS]) for k in range(0, len(each), _SUM_BITS)]
     sums.sort(key=lambda each: -sum(map(len, each[1])))
+    sums = [each for each in sums if len(each[1]) >= _LEAST]
     for number, (control, lines) in enumerate(sums[:count]):
         def ports(bits: list[Bit], fill: Bit) -> list[Bit]:
             return bits + [fill] * (_SUM_BITS - len(bits))
