@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 __all__ = ["SdramCycles", "SdramTiming"]
 
-#: A refresh that is due waits for at most so many cycles: for the beat that is under way (32 words
-#: of the widest bus, a row opened for it) and until that row may be closed. Within the time of all
-#: rows it counts once.
+#: A refresh that is due waits for at most so many cycles: for the beat that is under way (4 words
+#: of the buses that boards have, 32 of one of 64 bytes), for which a row may have to be opened, and
+#: until that row may be closed. Within the time of all rows it counts once.
 _MOST_WAIT = 64
 
 

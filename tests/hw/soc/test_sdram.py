@@ -88,6 +88,16 @@ def test_an_idle_device_is_refreshed_in_time():
     assert set(gaps) == {156}
 
 
+@pytest.mark.parametrize("clock", [25_000_000, 60_000_000, 80_000_000, 126_000_000])
+def test_rows_are_in_time_where_a_refresh_waits(clock):
+    """At 80 MHz a row's part of the time is a whole number of cycles: nothing is left over."""
+    timing = SdramTiming()
+    all_rows = timing.cycles(clock).interval << timing.row_bits
+    have = timing.refresh * clock / 1e9
+    assert all_rows + 64 <= have
+    assert all_rows + 64 > have - (1 << timing.row_bits)  # and no more often than that
+
+
 def stream(bus_bytes, direction, beats, bursts):
     """Cycles from the first to the last word of bursts one after another from address 0 on."""
     dut = SdramController(config(bus_bytes), CLOCK, QUICK, pad_cycles=2)

@@ -24,7 +24,8 @@ _READS = {"SDPB": (("DO", "READ_MODE", "OCE"),), "SDPX9B": (("DO", "READ_MODE", 
           "DPX9B": (("DOA", "READ_MODE0", "OCEA"), ("DOB", "READ_MODE1", "OCEB"))}
 #: Bits of the sum of a DSP block, and the share of one that products take.
 _SUM_BITS = 54
-#: Registers for which a DSP block is taken. (nextpnr knows no port of a single bit, either.)
+#: A DSP block is taken for so many registers. (Of one alone nextpnr would not know the port, for
+#: the netlist has no number in the name of a port of one bit.)
 _LEAST = 27
 _SHARES = {"MULT9X9": 1 / 4, "MULT18X18": 1 / 2}
 _SUM_PORTS = {"A": "input", "B": "input", "CASI": "input", "ACCLOAD": "input", "ASIGN": "input",

@@ -130,3 +130,12 @@ def test_products_leave_fewer_blocks_to_sums():
     module.outputs = [*product(module), *module.registers("q", module.bits(30))]
     assert len(kinds(module.absorbed(1), "ALU54D")) == 0
     assert len(kinds(module.absorbed(2), "ALU54D")) == 1
+
+
+def test_a_block_is_taken_for_registers_that_fill_half_of_it():
+    for count in (1, 26, 27):
+        module = Module()
+        module.outputs = module.registers("q", module.bits(count))
+        cells = module.absorbed(1)
+        assert len(kinds(cells, "ALU54D")) == (count == 27)
+        assert len(kinds(cells, "DFF")) == count * (count < 27)
