@@ -1,6 +1,8 @@
 """The program counter: where the program is, and which instruction comes next."""
 
-from amaranth.hdl import Cat, Module, Mux, Signal
+from collections.abc import Sequence
+
+from amaranth.hdl import Cat, Module, Mux, Signal, Value
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
@@ -8,10 +10,18 @@ from celosia.arch.config import TpuConfig
 from celosia_hw.scalar.encoding import PC_BITS
 from celosia_hw.scalar.loops import LoopStack
 
-__all__ = ["PLACES", "ProgramCounter"]
+__all__ = ["PLACES", "ProgramCounter", "meant"]
 
 #: Where an instruction is looked for: where the program is, where it goes on, where a loop starts.
 PLACES = 3
+
+
+def meant(which: Signal, places: Sequence[Signal]) -> Value:
+    """Return that one of ``places`` of which ``which`` has a bit set."""
+    found: Value = places[0]
+    for i, place in enumerate(places):
+        found = Mux(which[i], place, found)
+    return found
 
 
 class ProgramCounter(wiring.Component):
@@ -101,8 +111,11 @@ class ProgramCounter(wiring.Component):
             *(place.eq(value) for place, value in zip(
                 self.places, (self.pc, target, loops.start), strict=True)),
         ]
-        behind = Cat(place >= self.length for place in self.places)
-        m.d.sync += [self.past_end.eq(self.look & (self.which & behind).any()),
+        if self._config.small:
+            behind = meant(self.which, self.places) >= self.length
+        else:  # which place it is is chosen last
+            behind = (self.which & Cat(place >= self.length for place in self.places)).any()
+        m.d.sync += [self.past_end.eq(self.look & behind),
                      runs.eq(self.enter & self.count.any()), some.eq(self.end != target)]
         with m.If(self.start):
             m.d.sync += self.pc.eq(0)

@@ -1,6 +1,8 @@
 """Instruction fetch: a buffer of consecutive instructions that runs ahead of execution."""
 
-from amaranth.hdl import Module, Mux, Signal, Value, signed
+from collections.abc import Sequence
+
+from amaranth.hdl import Const, Module, Mux, Signal, Value, signed
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import exact_log2
@@ -8,7 +10,7 @@ from amaranth.utils import exact_log2
 from celosia.arch.config import TpuConfig
 from celosia.arch.registers import PROGRAM_ALIGN
 from celosia_hw.bus.axi import FETCH_ID, AxiRead, AxiReadSignature
-from celosia_hw.scalar.counter import PLACES
+from celosia_hw.scalar.counter import PLACES, meant
 from celosia_hw.scalar.encoding import BLOCK, PC_BITS, word_layout
 from celosia_hw.scalar.ring import InstructionRing
 
@@ -94,18 +96,18 @@ class InstructionFetch(wiring.Component):
         looked = Signal(PC_BITS - block_bits, reset_less=True)
         restart = Signal()
         m.d.comb += restart.eq(self.run & ~self.start & missed)
-        hits, fails, misses = self._look_up(m, requested, held, ahead, error)
+        pc = meant(self.which, self.pcs)
+        # Which place it is is chosen last, of the answers; on a chip that is small first.
+        pcs, which = ([pc], Const(1)) if config.small else (self.pcs, self.which)
+        hits, fails, misses = self._look_up(m, pcs, requested, held, ahead, error)
         m.d.sync += [
-            self.hit.eq(self.look & (self.which & hits).any()),
-            self.failed.eq(self.look & (self.which & fails).any()),
-            missed.eq(self.look & (self.which & misses).any() & ~restart),
+            self.hit.eq(self.look & (which & hits).any()),
+            self.failed.eq(self.look & (which & fails).any()),
+            missed.eq(self.look & (which & misses).any() & ~restart),
         ]
-        meant: Value = self.pcs[0]
-        for i, pc in enumerate(self.pcs):
-            meant = Mux(self.which[i], pc, meant)
-        m.d.comb += ring.pc.eq(meant)
+        m.d.comb += ring.pc.eq(pc)
         with m.If(self.look):
-            m.d.sync += looked.eq(meant >> block_bits)
+            m.d.sync += looked.eq(pc >> block_bits)
 
         # Requests. An offered burst stays as it is until it is taken, whatever the host writes.
         # What depends on ``requested`` is looked at in the cycle after it has changed.
@@ -167,13 +169,13 @@ class InstructionFetch(wiring.Component):
             ]
         return m
 
-    def _look_up(self, m: Module, requested: Signal, held: Signal, ahead: Signal,
-                 error: Signal) -> tuple[Signal, Signal, Signal]:
-        """Return for each of the places whether its instruction is there, cannot be fetched, or is
-        outside the ring. Which place it is is chosen last, of the three answers.
+    def _look_up(self, m: Module, pcs: Sequence[Value], requested: Signal, held: Signal,
+                 ahead: Signal, error: Signal) -> tuple[Signal, Signal, Signal]:
+        """Return for each of ``pcs`` whether its instruction is there, cannot be fetched, or is
+        outside the ring.
         """
-        hits, fails, misses = (Signal(PLACES, name=name) for name in ("hits", "fails", "misses"))
-        for i, pc in enumerate(self.pcs):
+        hits, fails, misses = (Signal(len(pcs), name=name) for name in ("hits", "fails", "misses"))
+        for i, pc in enumerate(pcs):
             distance, near = Signal(signed(len(requested)), name=f"distance{i}"), Signal(len(held))
             in_ring, present = Signal(name=f"in_ring{i}"), Signal(name=f"present{i}")
             # of the ring, but behind a block that could not be fetched
