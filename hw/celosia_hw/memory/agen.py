@@ -32,6 +32,13 @@ class AddressGenerator(wiring.Component):
     leaves ``row`` meaningless until the next start. ``start`` may come in the same cycle as the
     last step. Throughput: a row a cycle.
 
+    Parameters
+    ----------
+    config
+    beside
+        A generator that starts and steps whenever this one does, with the same counts and ``ones``:
+        this one does not count.
+
     Members
     -------
     counts, stream : In
@@ -58,8 +65,10 @@ class AddressGenerator(wiring.Component):
     line: Signal
     last: Signal
 
-    def __init__(self, config: TpuConfig):
-        self._bits = row_bits(config)
+    def __init__(self, config: TpuConfig, *, beside: "AddressGenerator | None" = None):
+        self._bits, self._beside = row_bits(config), beside
+        # The last of this line, plane, walk.
+        self._ends = [Signal(name=f"end{i}") for i in range(3)]
         super().__init__({
             "counts": In(counts_layout()), "stream": In(stream_layout(config)),
             "ones": In(3), "still": In(1), "start": In(1), "step": In(1),
@@ -68,12 +77,13 @@ class AddressGenerator(wiring.Component):
 
     def elaborate(self, platform):  # noqa: D102
         m = Module()
-        ends = [Signal(name=f"end{i}") for i in range(3)]  # the last of this line, plane, walk
+        ends = (self._beside or self)._ends
         step = self.step
         m.d.comb += [self.line.eq(ends[0]), self.last.eq(ends[0] & ends[1] & ends[2])]
         steps = step, step & ends[0], step & ends[0] & ends[1]
-        for i, (end, go) in enumerate(zip(ends, steps, strict=True)):
-            self._count(m, i, self.counts[f"n{i}"], end, go)
+        if not self._beside:
+            for i, (end, go) in enumerate(zip(ends, steps, strict=True)):
+                self._count(m, i, self.counts[f"n{i}"], end, go)
 
         # One adder: the next row is a stride behind this row, or behind the first row of this line
         # or plane.

@@ -78,7 +78,8 @@ class RowStreamer(wiring.Component):
     def elaborate(self, platform):  # noqa: D102
         m = Module()
         m.submodules.acts = acts = AddressGenerator(self._config)
-        m.submodules.acc = acc = AddressGenerator(self._config)
+        m.submodules.acc = acc = AddressGenerator(
+            self._config, beside=acts if self._config.small else None)
         fate_layout = retire_layout(self._config)
         m.submodules.rows = rows = Queue(data.StructLayout({
             "acts": self.port.addr.shape(), "fate": fate_layout, "swap": 1, "coming": 1,

@@ -20,7 +20,7 @@ from celosia_hw.mxu.array import SystolicArray
 from celosia_hw.mxu.loader import WeightLoader, weights_layout
 from celosia_hw.mxu.retire import Retire
 from celosia_hw.mxu.streamer import RowStreamer, rows_layout
-from celosia_hw.stream import Queue, delayed, shallow
+from celosia_hw.stream import Queue, delayed
 
 __all__ = ["MatrixUnit"]
 
@@ -73,24 +73,39 @@ class MatrixUnit(wiring.Component):
     def elaborate(self, platform):  # noqa: D102
         m = Module()
         config = self._config
-        m.submodules.tiles = tiles = Queue(weights_layout(config), shallow(config))
-        m.submodules.rows = rows = Queue(rows_layout(config), shallow(config))
+        if not config.small:
+            m.submodules.tiles = tiles = Queue(weights_layout(config), 2)
+            m.submodules.rows = rows = Queue(rows_layout(config), 2)
         m.submodules.loader = loader = WeightLoader(config)
         m.submodules.streamer = streamer = RowStreamer(config)
         m.submodules.array = array = SystolicArray(config)
         m.submodules.retire = retire = Retire(config)
 
         command = self.port.command
-        m.d.comb += [
-            command.ready.eq(tiles.i.ready & rows.i.ready),
-            tiles.i.valid.eq(command.valid & command.payload.wload & rows.i.ready),
-            rows.i.valid.eq(command.valid & tiles.i.ready),
-        ]
-        for queue in (tiles, rows):
-            for field in queue.i.payload.shape().members:
-                m.d.comb += queue.i.payload[field].eq(command.payload[field])
-        wiring.connect(m, tiles.o, loader.command)
-        wiring.connect(m, rows.o, streamer.command)
+        tile, walk, waits = loader.command, streamer.command, streamer.active
+        if config.small:
+            # A command waits where it comes from until its rows are taken; its tile may be before.
+            begun, loads = Signal(), Signal()
+            m.d.comb += [
+                loads.eq(command.payload.wload & ~begun), tile.valid.eq(command.valid & loads),
+                walk.valid.eq(command.valid & (~loads | tile.ready)),
+                command.ready.eq(walk.ready & (~loads | tile.ready)),
+            ]
+            with m.If(command.valid):
+                m.d.sync += begun.eq(~walk.ready & (begun | tile.ready))
+        else:
+            tile, walk, waits = tiles.i, rows.i, streamer.active | rows.o.valid
+            m.d.comb += [
+                command.ready.eq(tile.ready & walk.ready),
+                tile.valid.eq(command.valid & command.payload.wload & walk.ready),
+                walk.valid.eq(command.valid & tile.ready),
+            ]
+        for each in (tile, walk):
+            for field in each.payload.shape().members:
+                m.d.comb += each.payload[field].eq(command.payload[field])
+        if not config.small:
+            wiring.connect(m, tiles.o, loader.command)
+            wiring.connect(m, rows.o, streamer.command)
         wiring.connect(m, wiring.flipped(self.weights), loader.port)
         wiring.connect(m, wiring.flipped(self.acts), streamer.port)
         wiring.connect(m, wiring.flipped(self.acc_read), retire.read)
@@ -124,5 +139,5 @@ class MatrixUnit(wiring.Component):
                       (streamer.o_valid, Activity.BUSY),
                       (refused, Activity.WAIT_MEMORY),
                       (streamer.following, Activity.WAIT_DEPS),
-                      (streamer.active | rows.o.valid | retire.busy, Activity.WAIT_UNIT))
+                      (waits | retire.busy, Activity.WAIT_UNIT))
         return m
