@@ -4,6 +4,7 @@ from typing import Any
 
 from amaranth.hdl import Cat, Const, Module, Mux, Signal
 from amaranth.lib import wiring
+from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out, connect, flipped
 from amaranth.utils import exact_log2
 
@@ -141,8 +142,11 @@ class VectorUnit(wiring.Component):
         rows, full = outstanding(m, issued, leave, depth, name="rows"), Signal()
         m.d.sync += full.eq(~leave.any() & ((rows == depth) | (issued & (rows == depth - 1))))
         controls = delayed(m, issue.control, latency, name="control")
-        targets = delayed(m, issue.target, latency, name="target", reset_less=True,
-                          enables=[control.valid for control in controls])
+        if config.small:
+            targets = self._targets(m, issue.target, controls[-2].valid)
+        else:
+            targets = delayed(m, issue.target, latency, name="target", reset_less=True,
+                              enables=[control.valid for control in controls])
 
         m.submodules.lanes = lanes = Grid(
             lambda: Lane(config), module="vpu_lane", cols=config.lanes,
@@ -188,6 +192,23 @@ class VectorUnit(wiring.Component):
             m.d.comb += activity.eq(Activity.WAIT_UNIT)
         m.d[boundary] += port.activity.eq(activity)
         return m
+
+    def _targets(self, m: Module, target: Any, valid: Signal) -> list[Any]:
+        """Return what ``target`` was a cycle before a beat that is ``valid`` leaves the lanes, and
+        as it leaves: the way there is through a ring in a memory.
+        """
+        latency = lane_latency(self._config)
+        depth = 1 << (latency - 2).bit_length()
+        m.submodules.targets = ring = Memory(shape=target.shape(), depth=depth, init=[])
+        write, read = ring.write_port(), ring.read_port()
+        position = Signal(range(depth))  # wraps by itself
+        m.d.sync += position.eq(position + 1)
+        m.d.comb += [write.addr.eq(position), write.data.eq(target), write.en.eq(1),
+                     read.addr.eq(position - (latency - 2)), read.en.eq(1)]
+        last = Signal.like(target, name="target", reset_less=True)
+        with m.If(valid):
+            m.d.sync += last.eq(read.data)
+        return [read.data, last]
 
     def _behind(self, m: Module, mover: Mover, indexer: Indexer) -> tuple[Any, Any]:
         """Return beats and places for the lanes. On a chip that is cut nothing that stops the
