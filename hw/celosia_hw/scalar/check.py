@@ -54,7 +54,8 @@ class Checker(wiring.Component):
     The entry of a matmul on consecutive rows is offered 8 cycles after it was taken, of a vector
     instruction 7, and one more for each of b and c that is in memory; terms of further dimensions
     longer than 1 take a cycle each. DMA takes 11 and one more for each window before the first
-    that it fits. The next instruction is taken as the entry leaves. After a fault the checker takes
+    that it fits. The next instruction is taken as the entry leaves; on a chip that is ``small``
+    when it has been compared, and until then the entry stays. After a fault the checker takes
     nothing until a reset.
 
     Members
@@ -70,6 +71,8 @@ class Checker(wiring.Component):
         To the dispatcher.
     entry : Out
         To the scoreboard.
+    comparing : In(1)
+        As of `Scoreboard`.
     idle : Out(1)
         Nothing is being checked.
     fault : Out(fault_layout())
@@ -87,6 +90,7 @@ class Checker(wiring.Component):
     part_index: Signal
     part_valid: Signal
     entry: stream.Interface
+    comparing: Signal
     idle: Signal
     fault: data.View
 
@@ -101,11 +105,12 @@ class Checker(wiring.Component):
             "part": Out(part_layout(config)), "part_index": Out(range(STREAMS)),
             "part_valid": Out(1),
             "entry": Out(stream.Signature(entry_layout(config))),
-            "idle": Out(1), "fault": Out(fault_layout()),
+            "comparing": In(1), "idle": Out(1), "fault": Out(fault_layout()),
         })
 
     def elaborate(self, platform):  # noqa: D102
         m = Module()
+        small = self._config.small
         state = Signal(_State)
         held = Signal(resolved_layout(), reset_less=True)
         cause = Signal(CAUSE_BITS, reset_less=True)
@@ -149,7 +154,9 @@ class Checker(wiring.Component):
             """In the order of docs/chip.md."""
             lanes = walk.flaws.lanes
             with m.If(sound):
-                m.d.comb += [self.entry.valid.eq(1), self.i.ready.eq(self.entry.ready)]
+                m.d.comb += self.entry.valid.eq(1)
+                if not small:
+                    m.d.comb += self.i.ready.eq(self.entry.ready)
                 with m.If(self.entry.ready):
                     m.d.sync += state.eq(_State.IDLE)
             with m.Elif(flawed):
@@ -170,7 +177,7 @@ class Checker(wiring.Component):
 
         with m.Switch(state):
             with m.Case(_State.IDLE):
-                m.d.comb += self.i.ready.eq(1)
+                m.d.comb += self.i.ready.eq(~self.comparing if small else 1)
             with m.Case(_State.WALK):
                 with m.If(walk.last):
                     m.d.sync += state.eq(_State.SETTLE)

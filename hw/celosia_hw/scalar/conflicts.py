@@ -78,7 +78,8 @@ def _conflict(config: TpuConfig, new, old):
 class ConflictCheck(wiring.Component):
     """Compares each instruction that enters the window with older ones, one after another.
 
-    Of a window above SERIAL, two or more at once. Latency: the first slot is ``compared`` two
+    On a chip that is ``small`` the entry stays while ``busy``, and is compared where it is. Of a
+    window above SERIAL, two or more at once. Latency: the first slot is ``compared`` two
     cycles after the instruction entered, three where paths are `cut`, each further one a cycle
     later.
 
@@ -120,15 +121,16 @@ class ConflictCheck(wiring.Component):
         m = Module()
         window = self._config.window
         layout = _touched_layout(self._config)
-        new = Signal(layout, reset_less=True)
+        new = self.entry if self._config.small else Signal(layout, reset_less=True)
         of = Signal.like(self.of, reset_less=True)
         pending, started = Signal(window), Signal(window)
         # On an FPGA comparators and window are too far apart for one cycle.
         result = m.d.sync if self._config.cut else m.d.comb
         result += self.of.eq(of)
         with m.If(self.enter):
-            m.d.sync += [of.eq(self.slot),
-                         *(new[name].eq(self.entry[name]) for name in layout.members)]
+            m.d.sync += of.eq(self.slot)
+            if new is not self.entry:
+                m.d.sync += [new[name].eq(self.entry[name]) for name in layout.members]
         for number, group in enumerate(comparators(self._config)):
             first = group.start
             m.submodules[f"touched{first}"] = touched = memory.Memory(

@@ -66,6 +66,8 @@ class Scoreboard(wiring.Component):
         Of each port.
     following : Out(1)
         A store that the engine has taken waits for the oldest matmul.
+    comparing : Out(1)
+        The entry that was taken last is still looked at, on a chip that is ``small``.
     empty : Out(1)
         No instruction is in the window, no error on its way.
     error : Out(error_layout())
@@ -85,6 +87,7 @@ class Scoreboard(wiring.Component):
     port_store: UnitPort
     port_vpu: UnitPort
     following: Signal
+    comparing: Signal
     empty: Signal
     error: data.View
     activities: list[Signal]
@@ -96,7 +99,8 @@ class Scoreboard(wiring.Component):
             "entry": In(stream.Signature(entry_layout(config))),
             "word": In(word_layout()), "word_valid": In(1), "part": In(part_layout(config)),
             "part_index": In(range(STREAMS)), "part_valid": In(1),
-            "following": Out(1), "empty": Out(1), "error": Out(error_layout(config)),
+            "following": Out(1), "comparing": Out(1), "empty": Out(1),
+            "error": Out(error_layout(config)),
             "activities": Out(Activity).array(len(self._units)),
         }
         for unit in self._units:
@@ -132,6 +136,7 @@ class Scoreboard(wiring.Component):
             conflicts.others.eq(others), errors.enter.eq(enter), errors.slot.eq(free),
             errors.pc.eq(entry.pc), errors.detail.eq(self._detail(m, errors)),
             self.error.eq(errors.error), self.empty.eq(none & ~errors.busy),
+            *([self.comparing.eq(conflicts.busy)] if config.small else ()),
         ]
         # Slots of taken instructions that write row after row; those whose rows others may follow
         # now; slots of which an instruction waits for none, or for none that its unit follows.

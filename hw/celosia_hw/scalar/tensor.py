@@ -72,6 +72,8 @@ class TensorIssue(wiring.Component):
         wiring.connect(m, wiring.flipped(self.i), waiting.i)
         wiring.connect(m, waiting.o, checker.i)
         wiring.connect(m, checker.entry, scoreboard.entry)
+        if self._config.small:
+            m.d.comb += checker.comparing.eq(scoreboard.comparing)
         for unit in self._units:
             name = f"port_{unit.name.lower()}"
             wiring.connect(m, wiring.flipped(getattr(self, name)), getattr(scoreboard, name))
