@@ -396,6 +396,8 @@ class Estimator:
         if isinstance(command, Dma):
             chip, store = command.chip(self._config.dim), entry.unit == Unit.STORE
             each = occupied // chip.length
+            if self._config.words and command.mem == Mem.ACC:
+                each = max(1, each // self._config.dim)  # of a word
             if each > 2:
                 return  # it has the time
             port, walk = port_of(command.mem, not store), walked(chip, each)
