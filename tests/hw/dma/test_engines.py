@@ -7,16 +7,18 @@ from celosia.arch.registers import Activity
 from hw.dma.dma_world import Command, World, random_commands
 
 
-def config(bus: int, dim: int, int8: bool = True, bf16: bool = True, fold: int = 1) -> TpuConfig:
+def config(bus: int, dim: int, int8: bool = True, bf16: bool = True, fold: int = 1,
+           banks: int = 4) -> TpuConfig:
     return TpuConfig("test", dim=dim, int8=int8, bf16=bf16, ub_rows=128, acc_rows=64,
-                     bus_bytes=bus, lanes=dim // fold)
+                     bus_bytes=bus, lanes=dim // fold, banks=banks)
 
 
-#: Groups larger than the bus, equal to it and smaller, for each format; and one for a board.
+#: Groups larger than the bus, equal to it and smaller, for each format; and two for boards, of which
+#: the small one moves accumulators by words.
 CONFIGS = {
     "bus4": config(4, 4), "bus8": config(8, 4), "int8": config(8, 4, bf16=False),
     "bf16": config(16, 2, int8=False), "wide": config(32, 4), "tall": config(4, 16),
-    "folded": config(8, 4, fold=2),
+    "folded": config(8, 4, fold=2), "small": config(4, 4, bf16=False, fold=4, banks=1),
 }
 
 
