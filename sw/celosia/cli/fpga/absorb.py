@@ -27,6 +27,9 @@ _SUM_BITS = 54
 #: A DSP block is taken for so many registers. (Of one alone nextpnr would not know the port, for
 #: the netlist has no number in the name of a port of one bit.)
 _LEAST = 27
+#: The share of the DSP blocks that may be taken, products included: with all of them nextpnr's placer
+#: was stopped after half an hour of looking for places.
+_FULL = 3 / 4
 _SHARES = {"MULT9X9": 1 / 4, "MULT18X18": 1 / 2}
 _SUM_PORTS = {"A": "input", "B": "input", "CASI": "input", "ACCLOAD": "input", "ASIGN": "input",
               "BSIGN": "input", "CLK": "input", "CE": "input", "RESET": "input", "DOUT": "output"}
@@ -163,9 +166,13 @@ def _alone(netlist: _Netlist) -> dict[_Control, list[list[str]]]:
 
 
 def _sums(netlist: _Netlist, count: int) -> None:
-    """Make registers of as many DSP blocks, those first that most go into."""
+    """Make registers of as many DSP blocks, those first that most go into; and of registers that are
+    always enabled, for neighbouring blocks share four enables, of which products have theirs.
+    """
     sums: list[tuple[_Control, list[list[str]]]] = []
     for control, lines in _alone(netlist).items():
+        if control.enable != netlist.one:
+            continue
         for length in (2, 1):
             each = [line for line in lines if len(line) == length]
             sums += [(control, each[k:k + _SUM_BITS]) for k in range(0, len(each), _SUM_BITS)]
@@ -212,4 +219,4 @@ def absorb(design: dict[str, Any], top: str, dsp_blocks: int) -> None:
     netlist = _Netlist(design["modules"][top])
     kinds = Counter(cell["type"] for cell in netlist.cells.values())
     taken = sum(-int(-count * _SHARES.get(kind, 0) // 1) for kind, count in kinds.items())
-    _sums(netlist, dsp_blocks - taken)
+    _sums(netlist, max(0, int(dsp_blocks * _FULL) - taken))

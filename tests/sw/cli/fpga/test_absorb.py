@@ -4,7 +4,7 @@ import copy
 
 from celosia.cli.fpga.absorb import absorb
 
-CLOCK, ENABLE, OTHER, RESET, ZERO, ONE = 1, 2, 3, 4, 5, 6
+CLOCK, ENABLE, RESET, ZERO, ONE = 1, 2, 3, 4, 5
 
 
 class Module:
@@ -47,9 +47,9 @@ def kinds(cells, kind):
     return [name for name, cell in cells.items() if cell["type"].startswith(kind)]
 
 
-def product(module, **parameters):
+def product(module, name="product", **parameters):
     out = module.bits(4)
-    module.add("product", "MULT18X18", parameters, A=("input", module.bits(2)),
+    module.add(name, "MULT18X18", parameters, A=("input", module.bits(2)),
                B=("input", module.bits(2)), DOUT=("output", out), CLK=("input", [ZERO]),
                CE=("input", [ZERO]), RESET=("input", [ZERO]))
     return out
@@ -101,18 +101,22 @@ def test_a_memory_takes_the_registers_behind_it_that_are_not_reset():
 
 
 def test_sums_take_registers_without_logic_in_front_of_them():
-    """Those first that are one behind another, then those of most; of logic none."""
+    """Those first that are one behind another, then those of most; none of logic, none that has an
+    enable.
+    """
     module = Module()
-    plain = module.registers("plain", module.bits(60), enable=ENABLE)
-    first = module.registers("first", module.bits(40), enable=OTHER)
-    second = module.registers("second", first, enable=OTHER)
+    plain = module.registers("plain", module.bits(60), reset=RESET)
+    first = module.registers("first", module.bits(40))
+    second = module.registers("second", first)
+    waits = module.registers("waits", module.bits(54), enable=ENABLE)
     made = module.bits(1)
     module.add("lut", "LUT4", I0=("input", plain[:1]), F=("output", made))
-    module.outputs = [*plain, *second, *module.registers("logic", made, enable=ENABLE)]
-    cells = module.absorbed(2)
+    module.outputs = [*plain, *second, *waits, *module.registers("logic", made)]
+    cells = module.absorbed(4)
     two, one = (cells[name] for name in kinds(cells, "ALU54D"))
     assert (two["parameters"]["AREG"], one["parameters"]["AREG"]) == ("1", "0")
-    assert (two["connections"]["CE"], one["connections"]["CE"]) == ([OTHER], [ENABLE])
+    assert (two["connections"]["CE"], one["connections"]["CE"]) == ([ONE], [ONE])
+    assert (two["connections"]["RESET"], one["connections"]["RESET"]) == ([ZERO], [RESET])
     assert sorted(two["connections"]["DOUT"]) == second
     assert len(one["connections"]["DOUT"]) == 54
     for cell in (two, one):
@@ -121,21 +125,24 @@ def test_sums_take_registers_without_logic_in_front_of_them():
         assert {port for port, bits in wires.items() if cell["port_directions"][port] == "output"
                 } == {"DOUT"}
     left = kinds(cells, "DFF")
-    assert len(left) == 6 + 1
+    assert len(left) == 6 + 54 + 1
     assert "logic0" in left
 
 
-def test_products_leave_fewer_blocks_to_sums():
-    module = Module()
-    module.outputs = [*product(module), *module.registers("q", module.bits(30))]
-    assert len(kinds(module.absorbed(1), "ALU54D")) == 0
-    assert len(kinds(module.absorbed(2), "ALU54D")) == 1
+def test_a_quarter_of_the_blocks_stays_free():
+    """Products leave fewer blocks to sums."""
+    for products, blocks, wanted in ((0, 4, 3), (1, 4, 2), (4, 4, 1), (6, 4, 0), (8, 4, 0), (1, 8, 5)):
+        module = Module()
+        module.outputs = [bit for i in range(products)
+                          for bit in product(module, name=f"product{i}")]
+        module.outputs += module.registers("q", module.bits(8 * 54))
+        assert len(kinds(module.absorbed(blocks), "ALU54D")) == wanted
 
 
 def test_a_block_is_taken_for_registers_that_fill_half_of_it():
     for count in (1, 26, 27):
         module = Module()
         module.outputs = module.registers("q", module.bits(count))
-        cells = module.absorbed(1)
+        cells = module.absorbed(2)
         assert len(kinds(cells, "ALU54D")) == (count == 27)
         assert len(kinds(cells, "DFF")) == count * (count < 27)
