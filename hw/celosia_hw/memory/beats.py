@@ -30,11 +30,13 @@ class RowKind(enum.Enum, shape=2):
 def beats_layout(config: TpuConfig) -> data.StructLayout:
     """Which beats of a row are read: ``more`` beside one, from ``first`` on, around the row.
 
-    ``same``: all of them are the first. Empty where a row is one beat.
+    ``same``: all of them are the first. ``whole``: they are more than the words that go into the
+    same lanes, so they come when all of them have been read: the row may be that which the first
+    result is written to. Empty where a row is one beat.
     """
     bits = exact_log2(config.fold)
-    more = bits_for(config.fold) if bits else 0
-    return data.StructLayout({"first": bits, "same": min(bits, 1), "more": more})
+    flag, more = min(bits, 1), bits_for(config.fold) if bits else 0
+    return data.StructLayout({"first": bits, "same": flag, "whole": flag, "more": more})
 
 
 def read_layout(config: TpuConfig, tag: ShapeLike) -> data.StructLayout:
@@ -49,8 +51,12 @@ def read_layout(config: TpuConfig, tag: ShapeLike) -> data.StructLayout:
 
 
 def request_layout(config: TpuConfig, tag: ShapeLike) -> data.StructLayout:
-    """A beat to be read: kind and address, tag of its walk, whether it is the walk's last."""
-    return data.StructLayout({"kind": RowKind, "addr": beat_bits(config), "tag": tag, "last": 1})
+    """A beat to be read: kind and address, tag of its walk, whether it is the walk's last; where a
+    row is several, whether it is the last of its row, and whether these come together.
+    """
+    flag = int(config.fold > 1)
+    return data.StructLayout({"kind": RowKind, "addr": beat_bits(config), "tag": tag, "last": 1,
+                              "end": flag, "whole": flag})
 
 
 class BeatWalk(wiring.Component):
@@ -116,6 +122,7 @@ class BeatWalk(wiring.Component):
         with m.Elif(step & last):
             m.d.sync += active.eq(0)
         if config.fold > 1:
+            m.d.comb += [requests.payload.end.eq(end), requests.payload.whole.eq(beats.whole)]
             following = walk.payload.beats
             with m.If(agen.start):
                 m.d.sync += [beats.eq(following), beat.eq(following.first),

@@ -2,8 +2,9 @@
 
 from functools import reduce
 from operator import or_
+from typing import Any
 
-from amaranth.hdl import Module, Mux, ShapeLike, Signal
+from amaranth.hdl import Module, Mux, ShapeLike, Signal, Value
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
@@ -28,6 +29,12 @@ def row_layout(config: TpuConfig, tag: ShapeLike) -> data.StructLayout:
     return data.StructLayout({"words": words_layout(config), "tag": tag, "last": 1})
 
 
+def _queued_layout(config: TpuConfig, tag: ShapeLike) -> data.StructLayout:
+    """The same, and what the request says of the row; empty where that is one beat."""
+    flag = int(config.fold > 1)
+    return data.StructLayout({"row": row_layout(config, tag), "end": flag, "whole": flag})
+
+
 class RowReader(wiring.Component):
     """Reads the rows of a walk from the unified buffer or the accumulators, beat by beat.
 
@@ -39,7 +46,8 @@ class RowReader(wiring.Component):
     grants and ``o`` is taken (after the consumer has stopped it, too: beats that are on their way
     have room). Latency: that of the requests of `BeatWalk`; a beat granted in cycle t is offered
     from t + READ_LATENCY on, a cycle later on a ``small`` chip, where each goes through the queue,
-    and two on one that is cut, where it then comes out of flip-flops.
+    and two on one that is cut, where it then comes out of flip-flops. The first beat of a row of a
+    walk that is ``whole`` waits for the row's last one.
 
     Parameters
     ----------
@@ -85,8 +93,8 @@ class RowReader(wiring.Component):
         layout = row_layout(config, self._tag)
         # Places follow one another over a power of two, at least one of which is free: so the queue
         # is empty just where they meet, and it needs no level beside the credits.
-        m.submodules.queue = queue = Memory(shape=layout, depth=1 << depth.bit_length(),
-                                            init=[])
+        m.submodules.queue = queue = Memory(shape=_queued_layout(config, self._tag),
+                                            depth=1 << depth.bit_length(), init=[])
         write, read = queue.write_port(), queue.read_port(domain="comb")
         credits = Signal(range(depth + 1), init=depth)
         resting = Signal()
@@ -117,7 +125,7 @@ class RowReader(wiring.Component):
             delayed(m, value, READ_LATENCY, name=name, reset_less=True)[-1] for name, value in (
                 ("bf16_", asked.kind == RowKind.UB_BF16), ("tag", asked.tag),
                 ("last", asked.last)))
-        arrived = write.data
+        arrived, oldest = write.data.row, read.data.row
         lanes = data.View(data.ArrayLayout(config.lane_bits, config.lanes), self.ub.data)
         acc = data.View(words_layout(config), self.acc.data)
         m.d.comb += [arrived.tag.eq(arrived_tag), arrived.last.eq(arrived_last)]
@@ -135,27 +143,46 @@ class RowReader(wiring.Component):
                 for gives, words in zip(given, (acc[i], word), strict=True))))
 
         waiting = Signal()
-        m.d.comb += waiting.eq(write.addr != read.addr)
         moves = Signal()  # out of the queue
+        some = write.addr != read.addr
+        m.d.comb += waiting.eq(
+            some & ~self._held(m, asked, write, read, moves) if config.fold > 1 else some)
         if config.cut:
             m.submodules.offered = offered = Queue(layout, 2)
             wiring.connect(m, offered.o, wiring.flipped(self.o))
             m.d.comb += [write.en.eq(arriving), moves.eq(waiting & offered.i.ready),
-                         offered.i.valid.eq(waiting), offered.i.payload.eq(read.data)]
+                         offered.i.valid.eq(waiting), offered.i.payload.eq(oldest)]
             m.d.sync += taken.eq(moves)
         elif config.small:
             m.d.comb += [write.en.eq(arriving), moves.eq(waiting & self.o.ready), taken.eq(moves),
-                         self.o.valid.eq(waiting), self.o.payload.eq(read.data)]
+                         self.o.valid.eq(waiting), self.o.payload.eq(oldest)]
         else:
             m.d.comb += [
                 write.en.eq(arriving & (waiting | ~self.o.ready)),
                 moves.eq(waiting & self.o.ready), taken.eq(self.o.valid & self.o.ready),
                 self.o.valid.eq(waiting | arriving),
                 self.o.payload.as_value().eq(
-                    Mux(waiting, read.data.as_value(), arrived.as_value())),
+                    Mux(waiting, oldest.as_value(), arrived.as_value())),
             ]
         with m.If(write.en):
             m.d.sync += write.addr.eq(write.addr + 1)
         with m.If(moves):
             m.d.sync += read.addr.eq(read.addr + 1)
         return m
+
+    def _held(self, m: Module, asked: data.View, write: Any, read: Any, moves: Signal) -> Value:
+        """Return whether the oldest beat, that of the queue's port ``read``, begins a row that
+        comes when all of it has been read, and has not been.
+        """
+        ends = Signal(range(read_ahead(self._config.fold) + 1))  # of rows, in the queue
+        within = Signal()  # the oldest beat's row has begun to leave
+        comes, goes = Signal(), Signal()
+        m.d.comb += [
+            *(write.data[name].eq(delayed(m, asked[name], READ_LATENCY, name=name,
+                                          reset_less=True)[-1]) for name in ("end", "whole")),
+            comes.eq(write.en & write.data.end), goes.eq(moves & read.data.end),
+        ]
+        m.d.sync += ends.eq(ends + comes - goes)
+        with m.If(moves):
+            m.d.sync += within.eq(~read.data.end)
+        return read.data.whole & ~within & (ends == 0)

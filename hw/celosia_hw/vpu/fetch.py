@@ -156,7 +156,7 @@ class OperandFetch(wiring.Component):
                 m.d.comb += [p.tag.lane.eq(command.b_value),
                              p.beats.first.eq(command.b_value >> lane), p.beats.more.eq(fold)]
                 if fold > 1:
-                    m.d.comb += p.tag.move.eq(MoveTarget.ROTATE)
+                    m.d.comb += [p.tag.move.eq(MoveTarget.ROTATE), p.beats.whole.eq(1)]
         table = self.table.payload
         m.d.comb += [
             table.scatter.eq(~gather), table.kind.eq(_row_kind(command.a_kind)),
@@ -180,7 +180,8 @@ class OperandFetch(wiring.Component):
             kind.eq(choose("_kind")), walk.kind.eq(_row_kind(kind)), walk.counts.eq(command.counts),
             walk.stream.as_value().eq(choose("")), walk.ones.eq(single.replicate(3)),
             Cat(walk.tag.lane, walk.beats.first).eq(Mux(is_lane(kind), choose("_lane"), 0)),
-            walk.beats.same.eq(is_lane(kind)), walk.beats.more.eq(self._config.fold - 1),
+            walk.beats.same.eq(is_lane(kind)), walk.beats.whole.eq(is_lane(kind)),
+            walk.beats.more.eq(self._config.fold - 1),
         ]
 
 

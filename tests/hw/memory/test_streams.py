@@ -1,6 +1,7 @@
 """RowReader and RowWriter beside memories that refuse at random."""
 
 import random
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ from celosia_hw.memory.ports import READ_LATENCY
 from celosia_hw.memory.reader import RowReader
 from celosia_hw.memory.writer import RowWriter
 from hw.engine import Simulator
-from hw.vpu_bench import BOTH, INT8
+from hw.vpu_bench import BOTH, INT8, WIDE_INT8
 from hw.vpu_vectors import Operand, widen
 
 ZERO = RowKind.ZERO.value
@@ -131,6 +132,64 @@ def test_reader_catches_up_after_backpressure():
     cycles = [cycle for cycle, _ in read(INT8, [((64, 1, 1), Operand(Dst.ACC, 0))], 1, 0.8)]
     # A consumer that takes 4 rows in 5 cycles is never kept waiting.
     assert cycles[-1] - cycles[0] + 1 <= 64 / 0.8 * 1.15
+
+
+#: Chips whose rows are two and four beats, the last one of one bank.
+FOLDED = [replace(WIDE_INT8, lanes=lanes, banks=banks) for lanes, banks in ((2, 4), (1, 4), (1, 1))]
+
+
+@pytest.mark.parametrize("whole", [0, 1])
+@pytest.mark.parametrize("config", FOLDED, ids=lambda c: f"{c.lanes}-lanes-{c.banks}-banks")
+def test_beats_of_a_row_come_together_where_they_are_to(config, whole):
+    """The row's first result may be written to it as soon as its first beat is taken, so by then
+    all of it has been read, however long the memory refuses the rest.
+    """
+    reader, rng, fold, rows = RowReader(config, 8), random.Random(6), config.fold, 12
+    granted, taken = [], []
+
+    async def command(ctx):
+        ctx.set(reader.i.payload, {
+            "kind": Dst.UB_I8, "tag": 3, "stream": {"base": 5, "linear": 1},
+            "counts": {"n0": rows, "n1": 1, "n2": 1},
+            "beats": {"first": 1, "same": whole, "whole": whole, "more": fold - 1}})
+        ctx.set(reader.i.valid, 1)
+        await ctx.tick().until(reader.i.ready)
+        ctx.set(reader.i.valid, 0)
+
+    async def memory(ctx):
+        cycle = 0
+        while True:
+            ctx.set(reader.ub.ready, rng.random() < 0.2)
+            _, _, valid, ready, addr = await ctx.tick().sample(
+                reader.ub.valid, reader.ub.ready, reader.ub.addr)
+            if valid and ready:
+                granted.append((cycle, addr))
+            cycle += 1
+
+    async def consumer(ctx):
+        cycle = 0
+        while len(taken) < rows * fold:
+            ctx.set(reader.o.ready, rng.random() < 0.8)
+            _, _, valid, ready, last = await ctx.tick().sample(
+                reader.o.valid, reader.o.ready, reader.o.payload.last)
+            if valid and ready:
+                taken.append((cycle, last))
+            cycle += 1
+            assert cycle < 40 * rows * fold
+
+    simulator = Simulator(reader)
+    simulator.add_clock(1e-6)
+    for process in (command, memory):
+        simulator.add_testbench(process, background=True)
+    simulator.add_testbench(consumer)
+    simulator.run()
+    assert [addr for _, addr in granted] == [
+        (5 + row) * fold + (1 if whole else (1 + beat) % fold)
+        for row in range(rows) for beat in range(fold)]
+    assert [last for _, last in taken] == [0] * (rows * fold - 1) + [1]
+    early = [taken[row * fold][0] < granted[row * fold + fold - 1][0] + READ_LATENCY
+             for row in range(rows)]
+    assert any(early) != whole
 
 
 @pytest.mark.parametrize(("grants", "offers"), PATTERNS)

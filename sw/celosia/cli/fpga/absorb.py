@@ -27,8 +27,8 @@ _SUM_BITS = 54
 #: A DSP block is taken for so many registers. (Of one alone nextpnr would not know the port, for
 #: the netlist has no number in the name of a port of one bit.)
 _LEAST = 27
-#: The share of the DSP blocks that may be taken, products included: with all of them nextpnr's placer
-#: was stopped after half an hour of looking for places.
+#: The share of the DSP blocks that may be taken, products included: with all of them nextpnr's
+#: placer was stopped after half an hour of looking for places.
 _FULL = 3 / 4
 _SHARES = {"MULT9X9": 1 / 4, "MULT18X18": 1 / 2}
 _SUM_PORTS = {"A": "input", "B": "input", "CASI": "input", "ACCLOAD": "input", "ASIGN": "input",
@@ -166,7 +166,7 @@ def _alone(netlist: _Netlist) -> dict[_Control, list[list[str]]]:
 
 
 def _sums(netlist: _Netlist, count: int) -> None:
-    """Make registers of as many DSP blocks, those first that most go into; and of registers that are
+    """Make registers of as many DSP blocks, those first that most go into; of registers that are
     always enabled, for neighbouring blocks share four enables, of which products have theirs.
     """
     sums: list[tuple[_Control, list[list[str]]]] = []

@@ -131,7 +131,8 @@ def test_sums_take_registers_without_logic_in_front_of_them():
 
 def test_a_quarter_of_the_blocks_stays_free():
     """Products leave fewer blocks to sums."""
-    for products, blocks, wanted in ((0, 4, 3), (1, 4, 2), (4, 4, 1), (6, 4, 0), (8, 4, 0), (1, 8, 5)):
+    for products, blocks, wanted in (
+            (0, 4, 3), (1, 4, 2), (4, 4, 1), (6, 4, 0), (8, 4, 0), (1, 8, 5)):
         module = Module()
         module.outputs = [bit for i in range(products)
                           for bit in product(module, name=f"product{i}")]
