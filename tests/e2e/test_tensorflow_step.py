@@ -12,15 +12,19 @@ pytestmark = pytest.mark.extra(name="tensorflow")
 def test_between_steps_only_batches_and_gradients_move(tmp_path, devices):
     told = found(run(tmp_path, START + MAKE + """
 from collections import Counter
+from threading import Lock
 from celosia.driver import Device
 from celosia.tensorflow.variables import VariableCell
 put, get = Device.put, Device.get
-moved = Counter()
+moved, lock = Counter(), Lock()  # each chip has a thread of its own
+def count(way, size):
+    with lock:
+        moved[way] += size
 def count_put(self, array, *args, **kwargs):
-    moved["up"] += np.asarray(array).nbytes
+    count("up", np.asarray(array).nbytes)
     return put(self, array, *args, **kwargs)
 def count_get(self, handle):
-    moved["down"] += handle.nbytes
+    count("down", handle.nbytes)
     return get(self, handle)
 Device.put, Device.get = count_put, count_get
 class Look(tf.keras.callbacks.Callback):

@@ -18,7 +18,7 @@ from celosia.arch.words import ceil_div
 from celosia.model.timing.banks import lost_by_pair, lost_by_repeats
 from celosia.model.timing.memory import Timing, pages
 
-__all__ = ["HANDOVER", "LEADERS", "LOAD", "Cost", "cost", "follow"]
+__all__ = ["HANDOVER", "LEADERS", "LOAD", "Cost", "cost", "follow", "row_pieces"]
 
 #: Constants of the RTL, measured with single instructions: cycles of a unit, beside rows, bus, fill
 #: and drain.
@@ -142,12 +142,17 @@ def follow(command: Command, lead: int, rows: tuple[int, int], pace: int, dim: i
     return max(found, default=HANDOVER + lead)
 
 
+def row_pieces(command: Dma, config: TpuConfig) -> int:
+    """Return in how many accesses a row of a transfer is read or written: by words in D."""
+    return config.dim if config.words and command.mem == Mem.ACC else 1
+
+
 def _dma(command: Dma, config: TpuConfig, timing: Timing) -> Cost:
     beats = _beats(command, config.bus_bytes)
     opened = pages(command, timing)
     work = timing.occupied(beats * timing.beat_cycles + opened * timing.page_cycles)
     moved = command.rows * ceil_div(command.cols, config.dim)
-    if config.words and command.mem == Mem.ACC:  # of a load, words behind the end are written, too
+    if row_pieces(command, config) > 1:  # of a load, words behind the end are written, too
         moved = moved * config.dim if isinstance(command, Load) else command.rows * command.cols
     occupied = max(moved, work)
     # (The compiler asks what nothing costs, too.)
