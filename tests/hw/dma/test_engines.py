@@ -105,6 +105,14 @@ def test_store_reads_ahead_of_responses():
     assert times == list(range(times[0], times[0] + 2 * count, 2))
 
 
+@pytest.mark.parametrize("name", ["bus4", "small"])
+def test_bursts_of_a_beat_wait_for_a_slow_memory(name):
+    """More than may be on their way: none of their ends is lost."""
+    commands = [Command(Mem.UB, DmaFormat.I8, 0, 64, 100, 1, 64),
+                Command(Mem.UB, DmaFormat.I8, 0, 66, 120, 3, 64)]
+    World(CONFIGS[name], "load", latency=300).run(commands)
+
+
 def test_bursts_are_long():
     """A long row takes bursts of 64 beats, cut at multiples of their length."""
     world = World(CONFIGS["bus8"], "load")
