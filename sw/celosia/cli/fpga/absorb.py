@@ -1,8 +1,9 @@
-"""Moves registers into the blocks of a Gowin, which have some that Yosys leaves empty.
+"""Makes of a Gowin's flip-flops what nextpnr finds places for.
 
-nextpnr gives a flip-flop that has no look-up table of its own in front of it the place of one. DSP
-blocks have a register behind their product, block RAM has one behind its output; and a DSP block
-that nothing else uses is a sum of 54 bits: of zero, it is registers, one or two behind another.
+It gives a flip-flop that has no look-up table of its own in front of it the place of one. DSP
+blocks have a register behind their product, block RAM has one behind its output, which Yosys leaves
+empty; and a DSP block that nothing else uses is a sum of 54 bits: of zero, it is registers, one or
+two behind another. What is left gets a table.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-__all__ = ["absorb"]
+__all__ = ["PASSES", "absorb"]
 
 #: Flip-flops that a block may stand for, by whether they have an enable and a reset.
 _KINDS = {"DFF": (False, False), "DFFE": (True, False), "DFFR": (False, True),
@@ -24,6 +25,8 @@ _READS = {"SDPB": (("DO", "READ_MODE", "OCE"),), "SDPX9B": (("DO", "READ_MODE", 
           "DPX9B": (("DOA", "READ_MODE0", "OCEA"), ("DOB", "READ_MODE1", "OCEB"))}
 #: Bits of the sum of a DSP block, and the share of one that products take.
 _SUM_BITS = 54
+#: The attribute of a look-up table that is there for the place of a flip-flop.
+PASSES = "celosia_passes"
 #: A DSP block is taken for so many registers. (Of one alone nextpnr would not know the port, for
 #: the netlist has no number in the name of a port of one bit.)
 _LEAST = 27
@@ -203,6 +206,47 @@ def _sums(netlist: _Netlist, count: int) -> None:
                            "B_ADD_SUB": "0", "C_ADD_SUB": "0", "ALU_RESET_MODE": "SYNC"}}
 
 
+def _tables(netlist: _Netlist) -> None:
+    """Give each flip-flop that would take the place of a look-up table one: nextpnr puts it there
+    after placing, but while it places it knows of no more tables than it is given, and looks for
+    places where there are none. Enable and reset go into the table: flip-flops that are side by
+    side share theirs.
+    """
+    bits = (bit for cell in netlist.cells.values() for port in cell["connections"].values()
+            for bit in port if isinstance(bit, int))
+    free = max(bits) + 1
+    together: set[Bit] = set()
+    for name in [name for name, cell in netlist.cells.items() if cell["type"].startswith("DFF")]:
+        cell = netlist.cells[name]
+        wires, directions = cell["connections"], cell["port_directions"]
+        bit, = wires["D"]
+        kind = netlist.kind(bit)
+        # One of those that a table drives goes with it; an adder's bit has the place of one.
+        if kind == "ALU" or (kind.startswith(_LOGIC) and bit not in together):
+            together.add(bit)
+            continue
+        inputs, table = [bit], [0, 1]
+        if cell["type"] in _KINDS:
+            enable, reset = _KINDS[cell["type"]]
+            if enable:
+                inputs += [netlist.output(name), *wires.pop("CE")]
+                table = [0, 0, 1, 1, 0, 1, 0, 1]
+            if reset:
+                inputs += wires.pop("RESET")
+                table += [0] * len(table)
+            cell["type"] = "DFF"
+            cell["port_directions"] = {port: directions[port] for port in wires}
+        ports = {f"I{number}": [each] for number, each in enumerate(inputs)}
+        kind = f"LUT{len(inputs)}"
+        netlist.cells[f"{name}_{kind}_F"] = {
+            "hide_name": 0, "type": kind, "attributes": {PASSES: "1"},
+            "parameters": {"INIT": "".join(map(str, reversed(table)))},
+            "port_directions": {"F": "output", **dict.fromkeys(ports, "input")},
+            "connections": {"F": [free], **ports}}
+        wires["D"] = [free]
+        free += 1
+
+
 def absorb(design: dict[str, Any], top: str, dsp_blocks: int) -> None:
     """Change a design that Yosys wrote.
 
@@ -220,3 +264,4 @@ def absorb(design: dict[str, Any], top: str, dsp_blocks: int) -> None:
     kinds = Counter(cell["type"] for cell in netlist.cells.values())
     taken = sum(-int(-count * _SHARES.get(kind, 0) // 1) for kind, count in kinds.items())
     _sums(netlist, max(0, int(dsp_blocks * _FULL) - taken))
+    _tables(_Netlist(design["modules"][top]))

@@ -158,8 +158,9 @@ class _Flow:
                          _MAPPED if self.family.absorbs else _NETLIST, own_log=True)
 
     def absorb(self) -> None:
-        """Let blocks take registers."""
-        key = digest(content(self.folder / _MAPPED))
+        """Make flip-flops what place and route wants."""
+        key = digest(content(self.folder / _MAPPED),
+                     content(Path(__file__).with_name("absorb.py")))
         if not self.stamps.fresh(key, _NETLIST):
             self.stamps.forget(_NETLIST)
             design = json.loads((self.folder / _MAPPED).read_text(encoding="utf-8"))

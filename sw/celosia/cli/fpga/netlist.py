@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from celosia.cli.fpga.absorb import PASSES
 from celosia.cli.fpga.errors import FpgaError
 from celosia.cli.fpga.families import REGISTERED_PRODUCT, RESOURCES, TOP, Family
 
@@ -240,7 +241,7 @@ def read(path: Path, family: Family) -> Netlist:
     cells = [Cell(name, _kind(cell),
                   _bits(cell["connections"], cell.get("port_directions", {}), "input"),
                   _bits(cell["connections"], cell.get("port_directions", {}), "output"),
-                  family.takes(_kind(cell)))
+                  {} if PASSES in cell.get("attributes", {}) else family.takes(_kind(cell)))
              for name, cell in module["cells"].items()]
     named = _names(module["netnames"])
     _place_by_nets(cells, named)

@@ -1,8 +1,14 @@
 """Registers that go into blocks of a Gowin: which, and what is left as it is."""
 
 import copy
+import itertools
+import json
+
+import pytest
 
 from celosia.cli.fpga.absorb import absorb
+from celosia.cli.fpga.families import FAMILIES
+from celosia.cli.fpga.netlist import read
 
 CLOCK, ENABLE, RESET, ZERO, ONE = 1, 2, 3, 4, 5
 
@@ -147,3 +153,64 @@ def test_a_block_is_taken_for_registers_that_fill_half_of_it():
         cells = module.absorbed(2)
         assert len(kinds(cells, "ALU54D")) == (count == 27)
         assert len(kinds(cells, "DFF")) == count * (count < 27)
+
+
+@pytest.mark.parametrize("reset", [None, RESET])
+@pytest.mark.parametrize("enable", [None, ENABLE])
+def test_a_register_without_logic_in_front_of_it_gets_a_table_that_does_what_it_did(enable, reset):
+    module = Module()
+    before, = module.bits(1)
+    module.outputs = module.registers("q", [before], enable=enable, reset=reset)
+    cells = module.absorbed(0)
+    assert cells["q0"]["type"] == "DFF"
+    wires = cells["q0"]["connections"]
+    assert {*wires} == {*cells["q0"]["port_directions"]} == {"D", "CLK", "Q"}
+    table, = (cell for cell in cells.values() if wires["D"] == cell["connections"].get("F"))
+    inputs = [table["connections"][f"I{k}"] for k in range(int(table["type"].removeprefix("LUT")))]
+    for values in itertools.product((0, 1), repeat=4):
+        now = dict(zip((before, module.outputs[0], ENABLE, RESET), values, strict=True))
+        wanted = now[before] if enable is None or now[ENABLE] else now[module.outputs[0]]
+        if reset is not None and now[RESET]:
+            wanted = 0
+        index = sum(now[bit] << k for k, (bit,) in enumerate(inputs))
+        assert int(table["parameters"]["INIT"][::-1][index]) == wanted, now
+
+
+def test_one_register_of_a_table_or_an_adder_goes_with_it():
+    """Enable and reset stay: they would not fit in."""
+    for kind, port in (("LUT3", "F"), ("ALU", "SUM")):
+        module = Module()
+        made = module.bits(1)
+        module.add("logic", kind, I0=("input", module.bits(1)), **{port: ("output", made)})
+        module.outputs = (module.registers("first", made, enable=ENABLE)
+                          + module.registers("second", made, enable=ENABLE))
+        cells = module.absorbed(0)
+        assert cells["first0"] == module.cells["first0"]
+        assert (cells["second0"]["type"] == "DFF") == (kind == "LUT3")
+
+
+def test_a_register_that_is_set_keeps_its_set():
+    module = Module()
+    bits = module.bits(2)
+    module.add("set", "DFFS", D=("input", bits[:1]), CLK=("input", [CLOCK]),
+               SET=("input", [RESET]), Q=("output", bits[1:]))
+    module.outputs = bits[1:]
+    cells = module.absorbed(0)
+    assert (cells["set"]["type"], cells["set"]["connections"]["SET"]) == ("DFFS", [RESET])
+    table, = kinds(cells, "LUT")
+    assert (cells[table]["parameters"]["INIT"], cells[table]["connections"]["I0"]) == (
+        "10", bits[:1])
+
+
+def test_tables_for_places_are_not_counted(tmp_path):
+    module = Module()
+    module.outputs = module.registers("q", module.bits(3), enable=ENABLE)
+    made = module.bits(1)
+    module.add("logic", "LUT1", I0=("input", module.bits(1)), F=("output", made))
+    module.outputs += made
+    cells = module.absorbed(0)
+    assert len(kinds(cells, "LUT")) == 4
+    path = tmp_path / "netlist.json"
+    path.write_text(json.dumps({"modules": {"top": {"cells": cells, "netnames": {}}}}))
+    found = read(path, FAMILIES["gowin"])
+    assert (found.total()["luts"], found.total()["flip_flops"]) == (1, 3)
