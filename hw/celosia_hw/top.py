@@ -18,7 +18,7 @@ from celosia_hw.dma.store import StoreEngine
 from celosia_hw.host.interface import HostInterface
 from celosia_hw.ici.port import LinkPort
 from celosia_hw.memory.banked import BankedMemory
-from celosia_hw.memory.ports import ReadPortSignature, dma_port, row_bits
+from celosia_hw.memory.ports import ReadPortSignature, row_bits
 from celosia_hw.mxu.unit import MatrixUnit
 from celosia_hw.scalar.unit import ScalarUnit
 from celosia_hw.vpu.unit import VectorUnit
@@ -30,9 +30,6 @@ MODULE_NAME = "celosia"
 
 #: AXI4 constants: INCR bursts, normal non-cacheable bufferable memory, unprivileged secure data.
 _BURST_INCR, _CACHE, _PROT = 0b01, 0b0011, 0b000
-#: Users of memories that read or write a beat of the vector unit; and those that do so of the
-#: accumulators of a chip whose DMA engines move words.
-_NARROW, _WORDS = ("vpu", "vpu_p", "vpu_q"), ("load", "store")
 
 
 def _pins(config: TpuConfig, probed: bool) -> dict[str, Any]:
@@ -128,7 +125,7 @@ class Celosia(wiring.Component):
         mxu, vpu, arbiter = MatrixUnit(config), VectorUnit(config), ReadArbiter(config)
         bits = row_bits(config)
         # The scalar unit reads while no other unit works: it borrows the port of the store engine.
-        borrowed: Any = ReadPortSignature(*dma_port(config)).create()
+        borrowed: Any = ReadPortSignature(bits, config.acc_row_bits).create()
         m.d.comb += [
             borrowed.valid.eq(store.acc.valid | scalar.acc_read.valid),
             borrowed.addr.eq(Mux(scalar.acc_read.valid, scalar.acc_read.addr, store.acc.addr)),
@@ -147,11 +144,12 @@ class Celosia(wiring.Component):
         links = [LinkPort(config, i) for i in range(config.ports)]
         ub_reads, ub_writes, acc_reads, acc_writes = self._links(
             m, scalar, host, links, ub_reads, ub_writes, acc_reads, acc_writes)
-        folded: Any = {"parts": config.fold, "banks": config.banks}
+        folded: Any = {"parts": config.fold, "narrow": ("vpu", "vpu_p", "vpu_q"),
+                       "banks": config.banks}
         ub = BankedMemory(config.ub_rows, bits, config.ub_row_bits, [*ub_reads], [*ub_writes],
-                          narrow=_NARROW, **folded)
+                          **folded)
         acc = BankedMemory(config.acc_rows, bits, config.acc_row_bits, [*acc_reads], [*acc_writes],
-                           narrow=_NARROW + _WORDS * config.words, **folded)
+                           **folded)
         for name, unit in (("scalar", scalar), ("load", load), ("store", store), ("mxu", mxu),
                            ("vpu", vpu), ("arbiter", arbiter), ("ub", ub), ("acc", acc),
                            *((f"link{number}", link) for number, link in enumerate(links))):

@@ -13,9 +13,8 @@ from celosia_hw.dma.progress import LoadProgress
 from celosia_hw.dma.split import BOUNDARY_BEATS, CommandSplit, align_layout, rows_layout
 from celosia_hw.dma.unpack import Unpacker
 from celosia_hw.dma.walker import BurstWalker
-from celosia_hw.dma.words import WordUnpacker
 from celosia_hw.follow import coming_layout, rises
-from celosia_hw.memory.ports import WritePort, WritePortSignature, dma_port, row_bits
+from celosia_hw.memory.ports import WritePort, WritePortSignature, row_bits
 from celosia_hw.stream import Queue, SkidBuffer, outstanding, shallow
 
 __all__ = ["LoadEngine"]
@@ -25,9 +24,6 @@ _COMMANDS_AHEAD = 16
 #: Beats asked for at most: of three bursts that are made or offered before the stall is heard; of
 #: four where the walk is cut.
 _MOST_BEATS = BEATS_AHEAD - 1 + 4 * BOUNDARY_BEATS
-#: Bursts on their way at most on a chip that is small, a power of two; and those that are made or
-#: offered before the stall is heard.
-_BURSTS_AHEAD_SMALL, _BURSTS_UNHEARD = 64, 2
 #: Commands in the engine at most: those of a queue, and fewer than as many in the parts beside it.
 _MOST_COMMANDS = 2 * _COMMANDS_AHEAD
 
@@ -64,7 +60,7 @@ class LoadEngine(wiring.Component):
             "port": In(UnitSignature(dma_layout(config))),
             "axi": Out(AxiReadSignature(config.bus_bytes)),
             "ub": Out(WritePortSignature(bits, config.ub_row_bits)),
-            "acc": Out(WritePortSignature(*dma_port(config))),
+            "acc": Out(WritePortSignature(bits, config.acc_row_bits)),
             "coming": Out(coming_layout(config)),
         })
 
@@ -74,10 +70,9 @@ class LoadEngine(wiring.Component):
         m.submodules.split = split = CommandSplit(config)
         m.submodules.walker = walker = BurstWalker(config, LOAD_ID)
         # Of each burst that is made or on its way, whether it ends its row, its command. It has a
-        # beat at least, so there is room for all of them; a chip that is small counts them.
-        bursts_ahead = _BURSTS_AHEAD_SMALL if config.small else 2 * BEATS_AHEAD
+        # beat at least, so there is room for all of them.
         m.submodules.ends = ends = Queue(data.StructLayout({"row_last": 1, "last": 1}),
-                                         bursts_ahead)
+                                         2 * BEATS_AHEAD)
         m.submodules.align_commands = align_commands = Queue(
             align_layout(config), _COMMANDS_AHEAD)
         m.submodules.rows_commands = rows_commands = Queue(rows_layout(config), _COMMANDS_AHEAD)
@@ -85,8 +80,7 @@ class LoadEngine(wiring.Component):
         m.submodules.aligner = aligner = LoadAligner(config)
         m.submodules.units = units = SkidBuffer(
             unit_layout(config), holds=not config.small)
-        m.submodules.unpacker = unpacker = (
-            WordUnpacker if config.words else Unpacker)(config)
+        m.submodules.unpacker = unpacker = Unpacker(config)
         wiring.connect(m, wiring.flipped(self.port.command), split.i)
         split.fork(m, (walker.i, split.walk), (align_commands.i, split.align),
                    (rows_commands.i, split.rows))
@@ -111,11 +105,7 @@ class LoadEngine(wiring.Component):
         ]
         ahead = outstanding(m, Mux(asked, ar.payload.len + 1, 0), received, _MOST_BEATS,
                             name="ahead")
-        stall = ahead >= BEATS_AHEAD
-        if config.small:
-            bursts = outstanding(m, walker.made, ends.o.ready, bursts_ahead, name="bursts")
-            stall |= bursts >= bursts_ahead - _BURSTS_UNHEARD
-        m.d.sync += walker.stall.eq(stall)
+        m.d.sync += walker.stall.eq(ahead >= BEATS_AHEAD)
         m.d.comb += [
             self.port.done.eq(unpacker.done), self.port.error.eq(unpacker.error),
         ]

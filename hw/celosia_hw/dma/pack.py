@@ -12,10 +12,10 @@ from celosia_hw.dma.rows import stored_layout
 from celosia_hw.dma.split import formats, piece_elements, pieces_ratio
 from celosia_hw.fp.convert import f32_to_bf16
 
-__all__ = ["Packer", "saturate_i8"]
+__all__ = ["Packer"]
 
 
-def saturate_i8(x: Value) -> Value:
+def _saturate_i8(x: Value) -> Value:
     """Saturate 32 bits of int32 to 8 bits: :func:`celosia.arch.numerics.saturate_i8`."""
     sign = x[31]
     return Mux(x[7:31] == sign.replicate(24), x[:8], Cat((~sign).replicate(7), sign))
@@ -48,7 +48,7 @@ class Packer(wiring.Component):
         lane = row.word_select(k, 32)
         match fmt:
             case DmaFormat.I8:
-                return Mux(from_ub, lane[:8], saturate_i8(lane))
+                return Mux(from_ub, lane[:8], _saturate_i8(lane))
             case DmaFormat.BF16:
                 return Mux(from_ub, lane[:16], f32_to_bf16(m, lane, f"bf16_{k}"))
             case _:

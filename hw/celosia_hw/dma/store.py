@@ -13,10 +13,9 @@ from celosia_hw.dma.pack import Packer
 from celosia_hw.dma.rows import RowFetch
 from celosia_hw.dma.split import CommandSplit, align_layout, rows_layout
 from celosia_hw.dma.walker import BurstWalker
-from celosia_hw.dma.words import WordFetch, WordPacker
 from celosia_hw.follow import written_layout
-from celosia_hw.memory.ports import ReadPort, ReadPortSignature, dma_port, row_bits
-from celosia_hw.stream import HalfBuffer, Queue, SkidBuffer, outstanding
+from celosia_hw.memory.ports import ReadPort, ReadPortSignature, row_bits
+from celosia_hw.stream import Queue, SkidBuffer, outstanding
 
 __all__ = ["StoreEngine"]
 
@@ -28,11 +27,6 @@ _BURSTS_AHEAD = 128
 _COMMANDS_UNANSWERED = 16
 #: Bits of a burst's number; numbers in flight are told apart modulo this many.
 _NUMBER_BITS = 8
-
-
-def _commands(config: TpuConfig, shape: data.StructLayout) -> Queue | HalfBuffer:
-    """Make a place where commands wait for a part of the engine; on a small chip, one."""
-    return HalfBuffer(shape) if config.small else Queue(shape, _COMMANDS_AHEAD)
 
 
 class StoreEngine(wiring.Component):
@@ -69,7 +63,7 @@ class StoreEngine(wiring.Component):
             "port": In(UnitSignature(dma_layout(config))),
             "axi": Out(AxiWriteSignature(config.bus_bytes)),
             "ub": Out(ReadPortSignature(bits, config.ub_row_bits)),
-            "acc": Out(ReadPortSignature(*dma_port(config))),
+            "acc": Out(ReadPortSignature(bits, config.acc_row_bits)),
             "following": In(1), "written": In(written_layout(config)),
         })
 
@@ -78,10 +72,11 @@ class StoreEngine(wiring.Component):
         config = self._config
         m.submodules.split = split = CommandSplit(config)
         m.submodules.walker = walker = BurstWalker(config)
-        m.submodules.rows_commands = rows_commands = _commands(config, rows_layout(config))
-        m.submodules.align_commands = align_commands = _commands(config, align_layout(config))
-        m.submodules.fetch = fetch = (WordFetch if config.words else RowFetch)(config)
-        m.submodules.packer = packer = (WordPacker if config.words else Packer)(config)
+        m.submodules.rows_commands = rows_commands = Queue(rows_layout(config), _COMMANDS_AHEAD)
+        m.submodules.align_commands = align_commands = Queue(
+            align_layout(config), _COMMANDS_AHEAD)
+        m.submodules.fetch = fetch = RowFetch(config)
+        m.submodules.packer = packer = Packer(config)
         m.submodules.aligner = aligner = StoreAligner(config)
         m.submodules.beats = beats = SkidBuffer(
             sent_layout(config), holds=not config.small)

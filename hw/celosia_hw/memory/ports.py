@@ -8,7 +8,7 @@ from amaranth.utils import ceil_log2, exact_log2
 from celosia.arch.config import TpuConfig
 
 __all__ = ["READ_LATENCY", "ReadPort", "ReadPortSignature", "WritePort", "WritePortSignature",
-           "beat_bits", "dma_port", "row_bits"]
+           "beat_bits", "row_bits"]
 
 #: Cycles from a granted read (valid & ready) to its data: granted in cycle t, ``data`` holds the
 #: row during cycle t + READ_LATENCY, and in no other cycle.
@@ -23,13 +23,6 @@ def row_bits(config: TpuConfig) -> int:
 def beat_bits(config: TpuConfig) -> int:
     """Bits of the address of a beat of the vector unit: which of its row, then the row's."""
     return exact_log2(config.fold) + row_bits(config)
-
-
-def dma_port(config: TpuConfig) -> tuple[int, int]:
-    """Bits of an address and of what is there, of accumulators for DMA: of a row, or of a word."""
-    if config.words:
-        return beat_bits(config), 32
-    return row_bits(config), config.acc_row_bits
 
 
 class ReadPortSignature(wiring.Signature):

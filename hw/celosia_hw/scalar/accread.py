@@ -1,12 +1,12 @@
 """A word of the accumulators, for ``read``."""
 
-from amaranth.hdl import Cat, Module, Signal
+from amaranth.hdl import Module, Signal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import exact_log2
 
 from celosia.arch.config import TpuConfig
-from celosia_hw.memory.ports import READ_LATENCY, ReadPort, ReadPortSignature, dma_port
+from celosia_hw.memory.ports import READ_LATENCY, ReadPort, ReadPortSignature, row_bits
 from celosia_hw.stream import delayed
 
 __all__ = ["AccumulatorRead"]
@@ -41,23 +41,18 @@ class AccumulatorRead(wiring.Component):
         super().__init__({
             "request": In(1), "row": In(32), "lane": In(32), "granted": Out(1),
             "arrived": Out(1), "word": Out(32),
-            "port": Out(ReadPortSignature(*dma_port(config))),
+            "port": Out(ReadPortSignature(row_bits(config), config.acc_row_bits)),
         })
 
     def elaborate(self, platform):  # noqa: D102
         m = Module()
         asks, row = Signal(), Signal.like(self.port.addr, reset_less=True)
-        lane = self.lane[:exact_log2(self._config.dim)]
-        if self._config.words:
-            place, word = Cat(lane, self.row), self.port.data
-        else:
-            place, word = self.row, self.port.data.word_select(lane, 32)
         granted = asks & self.port.ready
         _, before, *_, arriving = delayed(m, granted, READ_LATENCY, name="arriving")
-        m.d.sync += [asks.eq(self.request & ~granted & ~before), row.eq(place)]
+        m.d.sync += [asks.eq(self.request & ~granted & ~before), row.eq(self.row)]
         m.d.comb += [
             self.port.valid.eq(asks), self.port.addr.eq(row),
             self.granted.eq(before), self.arrived.eq(arriving),
-            self.word.eq(word),
+            self.word.eq(self.port.data.word_select(self.lane[:exact_log2(self._config.dim)], 32)),
         ]
         return m

@@ -10,7 +10,7 @@ from celosia.arch.isa import Opcode, Unit
 from celosia.arch.registers import NUM_WINDOWS, Activity
 from celosia_hw.bus.axi import AxiRead, AxiReadSignature
 from celosia_hw.commands import CAUSE_BITS, fault_layout, window_layout
-from celosia_hw.memory.ports import ReadPort, ReadPortSignature, dma_port
+from celosia_hw.memory.ports import ReadPort, ReadPortSignature, row_bits
 from celosia_hw.scalar.accread import AccumulatorRead
 from celosia_hw.scalar.alu import Alu
 from celosia_hw.scalar.control import ScalarControl, ScalarState
@@ -90,7 +90,7 @@ class ScalarUnit(wiring.Component):
             "length": In(32),
             "windows": In(data.ArrayLayout(window_layout(), NUM_WINDOWS)),
             "axi": Out(AxiReadSignature(config.bus_bytes)),
-            "acc_read": Out(ReadPortSignature(*dma_port(config))),
+            "acc_read": Out(ReadPortSignature(row_bits(config), config.acc_row_bits)),
             **{f"port_{unit.name.lower()}": Out(unit_signature(config, unit))
                for unit in issue_units(config)},
             "following": Out(1), "halted": Out(1), "fault_valid": Out(1),

@@ -136,14 +136,6 @@ class TpuConfig:
         return self.banks == 1
 
     @property
-    def words(self) -> bool:
-        """Whether the DMA engines of a small chip move accumulators by words: a word is as long as
-        a beat of the bus and a row of the unified buffer.
-        """
-        return self.small and not self.bf16 and (
-            8 * self.bus_bytes == 32 * self.lanes == self.ub_row_bits == 32)
-
-    @property
     def cut(self) -> bool:
         """Whether registers cut the paths between parts of units, for the clock of a board."""
         return self.fold > 1 and not self.small

@@ -208,8 +208,6 @@ class World:
         port = self.engine.ub if mem is Mem.UB else self.engine.acc
         rows = self.rows[mem]
         bits = self.config.lane_bits if mem is Mem.UB else 32
-        if mem is Mem.ACC and self.config.words:
-            rows = rows.reshape(-1, 1)  # what the port moves
         dim = rows.shape[1]
 
         def pack(lanes) -> int:

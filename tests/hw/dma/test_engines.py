@@ -13,8 +13,7 @@ def config(bus: int, dim: int, int8: bool = True, bf16: bool = True, fold: int =
                      bus_bytes=bus, lanes=dim // fold, banks=banks)
 
 
-#: Groups larger than the bus, equal to it and smaller, for each format; and two for boards, of
-#: which the small one moves accumulators by words.
+#: Groups larger than the bus, equal to it and smaller, for each format; and two for boards.
 CONFIGS = {
     "bus4": config(4, 4), "bus8": config(8, 4), "int8": config(8, 4, bf16=False),
     "bf16": config(16, 2, int8=False), "wide": config(32, 4), "tall": config(4, 16),

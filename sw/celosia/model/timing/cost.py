@@ -18,12 +18,11 @@ from celosia.arch.words import ceil_div
 from celosia.model.timing.banks import lost_by_pair, lost_by_repeats
 from celosia.model.timing.memory import Timing, pages
 
-__all__ = ["HANDOVER", "LEADERS", "LOAD", "Cost", "cost", "follow", "row_pieces"]
+__all__ = ["HANDOVER", "LEADERS", "LOAD", "Cost", "cost", "follow"]
 
 #: Constants of the RTL, measured with single instructions: cycles of a unit, beside rows, bus, fill
 #: and drain.
 LOAD, _STORE, _MATMUL, _VECTOR = 15, 16, 2, 3
-_LOAD_WORDS = 5  # fewer of a load on a chip that moves words
 _FLOATING, _GATHER, _SCATTER = 1, 4, 2  # more of the vector unit: with bf16, for indices
 _READER = 4  # cycles of registers that cut a reader
 #: From one addition to an accumulator row to the next one to the same row, beside the sum's cycles.
@@ -142,19 +141,11 @@ def follow(command: Command, lead: int, rows: tuple[int, int], pace: int, dim: i
     return max(found, default=HANDOVER + lead)
 
 
-def row_pieces(command: Dma, config: TpuConfig) -> int:
-    """Return in how many accesses a row of a transfer is read or written: by words in D."""
-    return config.dim if config.words and command.mem == Mem.ACC else 1
-
-
 def _dma(command: Dma, config: TpuConfig, timing: Timing) -> Cost:
     beats = _beats(command, config.bus_bytes)
     opened = pages(command, timing)
     work = timing.occupied(beats * timing.beat_cycles + opened * timing.page_cycles)
-    moved = command.rows * ceil_div(command.cols, config.dim)
-    if row_pieces(command, config) > 1:  # of a load, words behind the end are written, too
-        moved = moved * config.dim if isinstance(command, Load) else command.rows * command.cols
-    occupied = max(moved, work)
+    occupied = max(command.rows * ceil_div(command.cols, config.dim), work)
     # (The compiler asks what nothing costs, too.)
     bursts = max(1, command.rows * ceil_div(beats, max(1, command.rows) * _BURST_BEATS))
     if not isinstance(command, Load):
@@ -165,8 +156,7 @@ def _dma(command: Dma, config: TpuConfig, timing: Timing) -> Cost:
     # Loads that follow one another go on asking; one by itself has asked before it waits.
     waits, wait = (timing.waits(count, beats, bursts, opened)
                    for count in (bursts, bursts - timing.outstanding))
-    latency = max(occupied, wait) + timing.read_latency + LOAD - timing.first - (
-        _LOAD_WORDS if config.words else 2 * config.small)
+    latency = max(occupied, wait) + timing.read_latency + LOAD - 2 * config.small - timing.first
     occupied = max(occupied, waits)
     return Cost(_check(2), occupied, latency, burst=work / bursts,
                 pace=max(1, occupied // command.rows) if rises else 0, share=work / occupied,

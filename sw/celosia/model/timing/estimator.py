@@ -32,7 +32,7 @@ from celosia.model.timing.banks import (
     port_of,
     walked,
 )
-from celosia.model.timing.cost import HANDOVER, LEADERS, LOAD, cost, follow, row_pieces
+from celosia.model.timing.cost import HANDOVER, LEADERS, LOAD, cost, follow
 from celosia.model.timing.events import Reason, Timeline
 from celosia.model.timing.fetch import BLOCK, Fetch
 from celosia.model.timing.memory import Occupancy, Timing, meeting
@@ -395,7 +395,7 @@ class Estimator:
         begin, end = entry.end - occupied, entry.end  # rows are written at the end of the pipeline
         if isinstance(command, Dma):
             chip, store = command.chip(self._config.dim), entry.unit == Unit.STORE
-            each = max(1, occupied // (chip.length * row_pieces(command, self._config)))
+            each = max(1, occupied // chip.length)
             if each > 2:
                 return  # it has the time
             port, walk = port_of(command.mem, not store), walked(chip, each)
