@@ -23,7 +23,7 @@ _PAGE, _KEPT = "docs/performance.md", "docs/benchmarks.json"
 _PROGRAM = re.compile(r"^\| ([a-z0-9-]+): [^|]*\| ([\d,]+) \|", re.MULTILINE)
 _SPEED = re.compile(r"^\| (core|nano) \| int8 \| (512x512 \* 512x512|64x64 \* 64x64) \|.*?"
                     r"\| yes \| ([\d,]+) \|", re.MULTILINE)
-_BOARD = re.compile(r"^\| ([^|]+) \| `(\w+)` \| [\d.]+ \| ([\d.]+?)\.\.[\d.]+ "
+_BOARD = re.compile(r"^\| ([^|]+) \| `(\w+)` \| [\d.]+ \| ([\d.]+?)(?:\.\.[\d.]+)? "
                     r"\(\d+\) \| ([\d,]+) \(", re.MULTILINE)
 _WIDTH, _LEFT, _ROW = 820, 300, 46
 

@@ -15,6 +15,12 @@ def test_the_newest_figures_are_those_of_the_page():
     assert read()[-1]["figures"] == made
 
 
+def test_the_clock_of_a_board_is_that_of_the_slowest_seed():
+    for clocks in ("86.4 (1)", "85.9..86.7 (3)"):
+        made = figures(f"| A board | `edge` | 80 | {clocks} | 30,547 (36%) |\n")
+        assert made == {"A board, edge: LUTs": 30547, "A board, edge: MHz": float(clocks[:4])}
+
+
 def test_figures_that_no_commit_has_come_last(tmp_path):
     (tmp_path / "docs").mkdir()
     for name in ("benchmarks.json", "performance.md"):
