@@ -106,10 +106,9 @@ def test_store_reads_ahead_of_responses():
 
 @pytest.mark.parametrize("name", ["bus4", "small"])
 def test_bursts_of_a_beat_wait_for_a_slow_memory(name):
-    """More than may be on their way: none of their ends is lost."""
-    commands = [Command(Mem.UB, DmaFormat.I8, 0, 64, 100, 1, 64),
-                Command(Mem.UB, DmaFormat.I8, 0, 66, 120, 3, 64)]
-    World(CONFIGS[name], "load", latency=300).run(commands)
+    """More than there is room for, if the engine went on asking: none of their ends is lost."""
+    commands = [Command(Mem.UB, DmaFormat.I8, 0, 64 + k, 100, 1 + k % 3, 64) for k in range(6)]
+    World(CONFIGS[name], "load", latency=1500).run(commands)
 
 
 def test_bursts_are_long():

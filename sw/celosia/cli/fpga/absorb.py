@@ -14,6 +14,8 @@ from typing import Any, NamedTuple
 
 __all__ = ["PASSES", "absorb"]
 
+#: The attribute of a look-up table that is there for the place of a flip-flop.
+PASSES = "celosia_passes"
 #: Flip-flops that a block may stand for, by whether they have an enable and a reset.
 _KINDS = {"DFF": (False, False), "DFFE": (True, False), "DFFR": (False, True),
           "DFFRE": (True, True)}
@@ -25,8 +27,6 @@ _READS = {"SDPB": (("DO", "READ_MODE", "OCE"),), "SDPX9B": (("DO", "READ_MODE", 
           "DPX9B": (("DOA", "READ_MODE0", "OCEA"), ("DOB", "READ_MODE1", "OCEB"))}
 #: Bits of the sum of a DSP block, and the share of one that products take.
 _SUM_BITS = 54
-#: The attribute of a look-up table that is there for the place of a flip-flop.
-PASSES = "celosia_passes"
 #: A DSP block is taken for so many registers. (Of one alone nextpnr would not know the port, for
 #: the netlist has no number in the name of a port of one bit.)
 _LEAST = 27

@@ -395,7 +395,7 @@ class Estimator:
         begin, end = entry.end - occupied, entry.end  # rows are written at the end of the pipeline
         if isinstance(command, Dma):
             chip, store = command.chip(self._config.dim), entry.unit == Unit.STORE
-            each = max(1, occupied // chip.length)
+            each = occupied // chip.length
             if each > 2:
                 return  # it has the time
             port, walk = port_of(command.mem, not store), walked(chip, each)
