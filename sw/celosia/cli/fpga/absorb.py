@@ -12,6 +12,8 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
+from celosia.arch.board import Board
+
 __all__ = ["PASSES", "absorb"]
 
 #: The attribute of a look-up table that is there for the place of a flip-flop.
@@ -247,15 +249,15 @@ def _tables(netlist: _Netlist) -> None:
         free += 1
 
 
-def absorb(design: dict[str, Any], top: str, dsp_blocks: int) -> None:
+def absorb(design: dict[str, Any], top: str, board: Board) -> None:
     """Change a design that Yosys wrote.
 
     Parameters
     ----------
     top
         Its module.
-    dsp_blocks
-        Of the device, each for two products of 18 bits, or a sum.
+    board
+        What it is for.
     """
     netlist = _Netlist(design["modules"][top])
     _products(netlist)
@@ -263,5 +265,7 @@ def absorb(design: dict[str, Any], top: str, dsp_blocks: int) -> None:
     netlist = _Netlist(design["modules"][top])
     kinds = Counter(cell["type"] for cell in netlist.cells.values())
     taken = sum(-int(-count * _SHARES.get(kind, 0) // 1) for kind, count in kinds.items())
-    _sums(netlist, max(0, int(dsp_blocks * _FULL) - taken))
+    # Each is for two products of 18 bits, or a sum.
+    blocks = board.capacity.multipliers // 2
+    _sums(netlist, max(0, int(blocks * _FULL) - taken))
     _tables(_Netlist(design["modules"][top]))

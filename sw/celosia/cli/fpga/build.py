@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import importlib.util
+import inspect
 import json
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
-from celosia.arch.board import Sources
-from celosia.cli.fpga.absorb import absorb
+from celosia.arch.board import Board, Sources
 from celosia.cli.fpga.errors import FpgaError, ToolMissing
 from celosia.cli.fpga.families import RESOURCES, TOP, Family, available, family
 from celosia.cli.fpga.maps import FILES
@@ -31,7 +32,7 @@ REPORT = "report.json"
 _NETLIST, _VERILOG, _SCRIPT = "netlist.json", "top.v", "build.tcl"
 #: The same after it was placed once, and with the places of its blocks.
 _PLACED, _PLANNED = "placed.json", "planned.json"
-#: The netlist before registers went into blocks.
+#: The netlist before it was mended.
 _MAPPED = "mapped.json"
 #: Share of a cycle that the paths of a placed chip should take: routing adds to it.
 _LIMIT = 0.92
@@ -152,19 +153,18 @@ class _Flow:
         script = "; ".join((
             f"read_verilog -sv {_VERILOG}", f"hierarchy -top {TOP}", KEEP_NAMES,
             *self.family.told, *([QUICK] if quick else []), self.family.synth(self.made.board),
-            f"write_json {_MAPPED if self.family.absorbs else _NETLIST}"))
+            f"write_json {_MAPPED if self.family.mend else _NETLIST}"))
         return self.step("synthesis", tool, ["-q", "-l", "synthesis.log", "-p", script],
                          digest(key, FILES), "synthesis.log",
-                         _MAPPED if self.family.absorbs else _NETLIST, own_log=True)
+                         _MAPPED if self.family.mend else _NETLIST, own_log=True)
 
-    def absorb(self) -> None:
-        """Make flip-flops what place and route wants."""
-        key = digest(content(self.folder / _MAPPED),
-                     content(Path(__file__).with_name("absorb.py")))
+    def mend(self, change: Callable[[dict[str, Any], str, Board], None]) -> None:
+        """Make of the netlist what place and route wants."""
+        key = digest(content(self.folder / _MAPPED), content(Path(inspect.getfile(change))))
         if not self.stamps.fresh(key, _NETLIST):
             self.stamps.forget(_NETLIST)
             design = json.loads((self.folder / _MAPPED).read_text(encoding="utf-8"))
-            absorb(design, TOP, self.made.board.capacity.multipliers // 2)
+            change(design, TOP, self.made.board)
             _write(self.folder / _NETLIST, json.dumps(design))
             self.stamps.keep(key, 0, _NETLIST)
 
@@ -268,8 +268,8 @@ def build(made: Sources, folder: Path, *, seeds: Iterable[int] = (1,), synth_onl
         flow = _Flow(made, kind, folder, Stamps(folder), say, (bitstream, REPORT))
         key = digest(made.verilog)
         seconds = {"synthesis": flow.synthesise(tools["yosys"], key, quick)}
-        if kind.absorbs:
-            flow.absorb()
+        if kind.mend:
+            flow.mend(kind.mend)
         netlist = read_netlist(folder / _NETLIST, kind)
         built = BuildResult(made, folder, netlist, tools={name: str(tool)
                                                     for name, tool in tools.items()},

@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
+from typing import Any
 
 from celosia.arch.board import Board, Capacity, Sources
+from celosia.cli.fpga.absorb import absorb
+from celosia.cli.fpga.constants import constants
 from celosia.cli.fpga.errors import FpgaError
 from celosia.cli.fpga.maps import COMPARISONS, MEMORIES_GOWIN, products
 
@@ -118,8 +121,9 @@ class Family:
         Of its cells; None where they were not measured.
     told
         Commands of Yosys before ``synth``, see `celosia.cli.fpga.maps`.
-    absorbs
-        Its blocks take registers, see `celosia.cli.fpga.absorb`.
+    mend
+        Changes the netlist that Yosys wrote, of which the module of a name is the top, for a board;
+        None: it is left as it is.
     floor
         Of a chip that is placed in steps; None: nextpnr places and routes at once.
     """
@@ -137,7 +141,7 @@ class Family:
     placed: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     delays: Delays | None = None
     told: tuple[str, ...] = COMPARISONS
-    absorbs: bool = False
+    mend: Callable[[dict[str, Any], str, Board], None] | None = None
     floor: Floor | None = None
 
     def measured_delays(self) -> Delays:
@@ -227,7 +231,8 @@ _ECP5 = Family(
     # A tile has eight LUTs and as many flip-flops, most of which share a place with a LUT.
     floor=Floor(("DP16KD", "MULT18X18D"),
                 {"TRELLIS_COMB": 1 / 8, "TRELLIS_FF": 1 / 24, "TRELLIS_RAMW": 0.0},
-                _ECP5_PLACED))
+                _ECP5_PLACED),
+    mend=constants)
 
 
 def _gowin_synth(board: Board) -> str:
@@ -259,7 +264,7 @@ _GOWIN = Family(
     routed="json", pack="gowin_pack",
     packing=lambda board, routed, bitstream: ["-d", board.series, "-o", bitstream, routed],
     bitstream="fs", told=(*COMPARISONS, *products("multiplier_gowin.v")),
-    absorbs=True)
+    mend=absorb)
 
 _XILINX7 = Family(
     "xilinx7",

@@ -59,9 +59,7 @@ module registered_product(input clk, input signed [7:0] a, b, output signed [15:
   wire [17:0] left = {{{{10{{a[7]}}}}, a}}, right = {{{{10{{b[7]}}}}, b}};
   MULT18X18D #(.REG_OUTPUT_CLK("CLK0"), .REG_OUTPUT_CE("CE0"), .REG_OUTPUT_RST("RST0"))
   _TECHMAP_REPLACE_ (
-    .CLK0(clk), .CLK1(1'b0), .CLK2(1'b0), .CLK3(1'b0),
-    .CE0(1'b1), .CE1(1'b1), .CE2(1'b1), .CE3(1'b1),
-    .RST0(1'b0), .RST1(1'b0), .RST2(1'b0), .RST3(1'b0),
+    .CLK0(clk), .CE0(1'b1), .RST0(1'b0),
     .SIGNEDA(1'b1), .SIGNEDB(1'b1), .SOURCEA(1'b0), .SOURCEB(1'b0),
     {_bits("A", "left", 18)},
     {_bits("B", "right", 18)},

@@ -3,14 +3,22 @@
 import copy
 import itertools
 import json
+from dataclasses import replace
 
 import pytest
 
 from celosia.cli.fpga.absorb import absorb
 from celosia.cli.fpga.families import FAMILIES
 from celosia.cli.fpga.netlist import read
+from celosia_hw.boards import board
 
 CLOCK, ENABLE, RESET, ZERO, ONE = 1, 2, 3, 4, 5
+
+
+def with_blocks(count):
+    """A board with so many DSP blocks, each of which is for two products or a sum."""
+    made = board("tangprimer20k")
+    return replace(made, capacity=replace(made.capacity, multipliers=2 * count))
 
 
 class Module:
@@ -45,7 +53,7 @@ class Module:
     def absorbed(self, blocks=8):
         design = {"modules": {"top": {"cells": copy.deepcopy(self.cells), "ports": {
             "y": {"direction": "output", "bits": self.outputs}}}}}
-        absorb(design, "top", blocks)
+        absorb(design, "top", with_blocks(blocks))
         return design["modules"]["top"]["cells"]
 
 

@@ -16,7 +16,7 @@ import pytest
 
 from celosia.arch.board import Budget
 from celosia.arch.config import PRESETS
-from celosia.cli.fpga import families, maps
+from celosia.cli.fpga import constants, families, maps
 from celosia.cli.fpga.budget import unit_uses
 from celosia.cli.fpga.build import build
 from celosia.cli.fpga.stamps import content, digest
@@ -33,7 +33,7 @@ def _made(name, preset):
     """What is to be synthesised, and a digest of it and of how that is done."""
     made = sources(board(name), PRESETS[preset])
     return made, digest(made.verilog, version("pyosys"), *(
-        content(Path(str(module.__file__))) for module in (families, maps)))
+        content(Path(str(module.__file__))) for module in (constants, families, maps)))
 
 
 def _synthesised(made, folder):

@@ -28,7 +28,7 @@ def test_build_runs_each_tool_once_and_leaves_bitstream_and_logs(tools, out):
     assert synth[:4] == ["yosys", "-q", "-l", "synthesis.log"]
     assert re.fullmatch(r"read_verilog -sv top\.v; hierarchy -top top; .*flatten.*; "
                         r".*scratchpad -set abc9\.D \d+; synth_ecp5 -nowidelut -top top; "
-                        r"write_json netlist\.json", synth[5])
+                        r"write_json mapped\.json", synth[5])
     assert route == [
         "nextpnr-ecp5", "--json", "refined-1.json", "--top", "top", "--seed", "1", "--freq",
         "50.000000", "--timing-allow-fail", "--no-pack", "--no-place", "--report",
@@ -116,7 +116,7 @@ def test_the_same_again_runs_nothing_and_changes_run_what_they_must(tools, out):
     assert names(tools.calls()) == ["yosys", "ecppack"]  # that gave the same netlist
 
 
-@pytest.mark.parametrize("spoilt", ["netlist.json", "routed-1.config", "celosia-small-nano.bit",
+@pytest.mark.parametrize("spoilt", ["mapped.json", "routed-1.config", "celosia-small-nano.bit",
                                     "timing-1.json"])
 def test_what_was_changed_or_removed_is_made_again(tools, out, spoilt):
     build(sources(), out)
@@ -246,7 +246,7 @@ def _other_pins():
 
 def test_tool_that_writes_nothing_is_an_error(tools, out):
     tools.does("yosys", "sys.exit()")
-    message = f"yosys must write {out}/netlist.json, but has not; see {out}/synthesis.log"
+    message = f"yosys must write {out}/mapped.json, but has not; see {out}/synthesis.log"
     with pytest.raises(FpgaError, match=f"^{re.escape(message)}$"):
         build(sources(), out)
 
@@ -294,9 +294,19 @@ def test_gowin_has_its_tools_and_is_placed_and_routed_at_once(tools, out):
                     "routed-1.json"]
     assert list(built.seconds) == ["synthesis", "seed 1", "packing"]
     assert built.bitstream.exists()
-    (out / "netlist.json").unlink()
-    build(made, out)
-    assert tools.calls() == []  # registers went into blocks again, and it is the same
+
+
+def test_netlists_are_mended_for_place_and_route(tools, out):
+    build(sources(), out)
+    tools.calls()
+    read = {name: json.loads((out / f"{name}.json").read_text())["modules"]["top"]["cells"]
+            ["system.link.fifo.0.0"]["connections"]["RAD"] for name in ("mapped", "netlist")}
+    assert read == {"mapped": [17, "0", "0", "0"], "netlist": [17] * 4}
+    kept = (out / "netlist.json").read_text()
+    (out / "netlist.json").write_text("{}")
+    build(sources(), out)
+    assert (out / "netlist.json").read_text() == kept
+    assert tools.calls() == []  # what is made of it is the same
 
 
 def test_programming_calls_the_loader(tools, out):
