@@ -133,10 +133,27 @@ def test_what_a_handler_raises_ends_a_run_that_is_waited_for():
 
 def test_handlers_that_raise_at_any_time():
     ended = run(_ALARM + """
-    import random
+    import celosia, random
     rng = random.Random(1)
-    # 3 s: where a handler raises behind the dispatch, what comes next waits for all of it.
-    loop = jax.jit(lambda x: jax.lax.fori_loop(0, 10_000, lambda i, x: x * 1.0001 + 0.5, x))
+    # 0.3 s: where a handler raises behind the dispatch, what comes next waits for all of it.
+    loop = jax.jit(lambda x: jax.lax.fori_loop(0, 1_000, lambda i, x: x * 1.0001 + 0.5, x))
+    # What JAX's Python leaves half done (a trace, an entry of a cache) is not ours to mend: there
+    # the handler comes again later. Of other modules it counts who has called them.
+    theirs, ours = (os.path.dirname(module.__file__) for module in (jax, celosia))
+    in_ours = 0
+
+    def handler(number, frame):
+        global in_ours
+        place = frame
+        while place and not place.f_code.co_filename.startswith((theirs, ours, "<string>")):
+            place = place.f_back
+        if place and place.f_code.co_filename.startswith(theirs):
+            signal.setitimer(signal.ITIMER_REAL, 1e-4)
+        else:
+            in_ours += bool(place) and place.f_code.co_filename.startswith(ours)
+            raise Stop
+
+    signal.signal(signal.SIGALRM, handler)
     works = [
         (0.06, lambda: jax.jit(lambda x: jnp.tanh(x) * rng.random())(x)),
         (0.0005, lambda: [jax.device_put(np.ones((64, 64))) for _ in range(8)]),
@@ -146,17 +163,15 @@ def test_handlers_that_raise_at_any_time():
     count = 0
     for i in range(100):
         most, work = works[i % len(works)]
-        try:
-            count += stopped(max(rng.random() * most, 1e-6), work)
-        except RecursionError as error:  # jaxlib's cache keeps an entry that a handler cut short
-            assert "Recursively calling <weakref" in str(error)
-            jax.clear_caches()
+        count += stopped(max(rng.random() * most, 1e-6), work)
         begin = time.monotonic()
         assert g(x)[0, 0] == 2
         assert time.monotonic() - begin < 10
-    print(count)
+    print(count, in_ours)
     """)
-    assert int(ended.stdout) > 20
+    stops, stops_in_ours = map(int, ended.stdout.split())
+    assert stops > 20
+    assert stops_in_ours > 5
     assert "_call.<locals>" not in ended.stderr  # what left a call would be reported so
 
 
