@@ -68,8 +68,9 @@ def sources(board: Board | None = None, verilog: str = "module top; endmodule\n"
                    board.memory_bytes)
 
 
-def _cell(kind: str, ins: list[int], outs: list[int], hidden: bool = False, **more: list) -> dict:
-    return {"hide_name": int(hidden), "type": kind, "parameters": {"INITVAL": "x" * 64},
+def _cell(kind: str, ins: list[int], outs: list[int], hidden: bool = False,
+          parameters: dict | None = None, **more: list) -> dict:
+    return {"hide_name": int(hidden), "type": kind, "parameters": parameters or {},
             "attributes": {},
             "port_directions": {"I": "input", "O": "output", **dict.fromkeys(more, "input")},
             "connections": {"I": ins, "O": outs, **more}}
@@ -92,8 +93,9 @@ def netlist() -> dict:
             "$ff$1": _cell("TRELLIS_FF", [16], [17], hidden=True),
             "$lut$3": _cell("LUT4", [17], [18], hidden=True),
             "system.link.tx_TRELLIS_FF_Q": _cell("TRELLIS_FF", [18], [19]),
-            "system.link.fifo.0.0": _cell("TRELLIS_DPR16X4", [17], [20], RAD=[17, "0", "0", "0"],
-                                          WAD=[17, "0", "0", "0"]),
+            "system.link.fifo.0.0": _cell(
+                "TRELLIS_DPR16X4", [17], [20], parameters={"INITVAL": "x" * 64},
+                RAD=[17, "0", "0", "0"], WAD=[17, "0", "0", "0"]),
             "pll": _cell("EHXPLLL", [3], [4]),
             "system": _cell("$scopeinfo", [], []),
         },

@@ -13,6 +13,7 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from celosia.arch.board import Board
+from celosia.cli.fpga.cells import new_bits
 
 __all__ = ["PASSES", "absorb"]
 
@@ -214,9 +215,7 @@ def _tables(netlist: _Netlist) -> None:
     places where there are none. Enable and reset go into the table: flip-flops that are side by
     side share theirs.
     """
-    bits = (bit for cell in netlist.cells.values() for port in cell["connections"].values()
-            for bit in port if isinstance(bit, int))
-    free = max(bits) + 1
+    free = new_bits(netlist.cells)
     together: set[Bit] = set()
     for name in [name for name, cell in netlist.cells.items() if cell["type"].startswith("DFF")]:
         cell = netlist.cells[name]
@@ -238,15 +237,15 @@ def _tables(netlist: _Netlist) -> None:
                 table += [0] * len(table)
             cell["type"] = "DFF"
             cell["port_directions"] = {port: directions[port] for port in wires}
+        bit = next(free)
         ports = {f"I{number}": [each] for number, each in enumerate(inputs)}
         kind = f"LUT{len(inputs)}"
         netlist.cells[f"{name}_{kind}_F"] = {
             "hide_name": 0, "type": kind, "attributes": {PASSES: "1"},
             "parameters": {"INIT": "".join(map(str, reversed(table)))},
             "port_directions": {"F": "output", **dict.fromkeys(ports, "input")},
-            "connections": {"F": [free], **ports}}
-        wires["D"] = [free]
-        free += 1
+            "connections": {"F": [bit], **ports}}
+        wires["D"] = [bit]
 
 
 def absorb(design: dict[str, Any], top: str, board: Board) -> None:

@@ -2,15 +2,18 @@
 
 nextpnr has one LUT for each of zero and one, from which it leads a wire to everything on the chip
 that takes it: a net of thousands of ends. Where little leads to such an end, as to the reset of a
-DSP block, router1 took most of its time for that net. So a DSP block has LUTs of its own for what
-it takes; and an address of a 16x4 RAM that has fewer bits than four has one of its bits twice.
+DSP block, router1 tries again and again, each time further away. So a DSP block has LUTs of its own
+for what it takes (four of them share lines for clocks, enables and resets, of which there are four
+each); and an address of a 16x4 RAM that has fewer bits than four has one of its bits twice.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from celosia.arch.board import Board
+from celosia.cli.fpga.cells import new_bits
 
 __all__ = ["constants"]
 
@@ -37,8 +40,8 @@ def _addresses(cell: dict[str, Any]) -> None:
         words[at & keep] for at in range(1 << _ADDRESS_BITS))[::-1]
 
 
-def _blocks(cells: dict[str, Any], free: int) -> None:
-    """Give each DSP block its zero and its one; ``free`` is the number of a bit."""
+def _blocks(cells: dict[str, Any], free: Iterator[int]) -> None:
+    """Give each DSP block its zero and its one; ``free`` counts bits that no cell has."""
     for name in [name for name, cell in cells.items() if cell["type"] == "MULT18X18D"]:
         wires = cells[name]["connections"]
         ports = [port for port in wires if port.startswith(_ROUTED)]
@@ -46,14 +49,14 @@ def _blocks(cells: dict[str, Any], free: int) -> None:
             takers = [port for port in ports if wires[port] == [value]]
             if not takers:
                 continue
+            bit = next(free)
             for port in takers:
-                wires[port] = [free]
+                wires[port] = [bit]
             cells[f"{name}_constant{value}"] = {
                 "hide_name": 0, "type": "LUT4", "attributes": {},
                 "parameters": {"INIT": value * 16},
                 "port_directions": {**dict.fromkeys("ABCD", "input"), "Z": "output"},
-                "connections": {**{port: ["x"] for port in "ABCD"}, "Z": [free]}}
-            free += 1
+                "connections": {**{port: ["x"] for port in "ABCD"}, "Z": [bit]}}
 
 
 def constants(design: dict[str, Any], top: str, _board: Board) -> None:
@@ -63,11 +66,11 @@ def constants(design: dict[str, Any], top: str, _board: Board) -> None:
     ----------
     top
         Its module.
+    _board
+        What it is for, which makes no difference here.
     """
     cells = design["modules"][top]["cells"]
     for cell in cells.values():
         if cell["type"] == "TRELLIS_DPR16X4":
             _addresses(cell)
-    bits = (bit for cell in cells.values() for port in cell["connections"].values()
-            for bit in port if isinstance(bit, int))
-    _blocks(cells, max(bits, default=1) + 1)
+    _blocks(cells, new_bits(cells))

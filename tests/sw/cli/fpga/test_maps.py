@@ -107,6 +107,11 @@ def test_a_product_is_registered_in_its_block(tmp_path):
     kinds = netlist.kinds()
     assert (kinds[REGISTERED_PRODUCT], kinds["MULT18X18D"]) == (1, 2)
     assert netlist.total()["multipliers"] == 3
+    cells = json.loads((tmp_path / "netlist.json").read_text())["modules"]["top"]["cells"].values()
+    product, = (cell["connections"] for cell in cells if "REG_OUTPUT_CLK" in cell["parameters"])
+    # What no register of the block uses is not tied: nextpnr would lead a wire to it.
+    assert {port for port, bits in product.items() if port.startswith(("CLK", "CE", "RST"))
+            and bits != ["x"]} == {"CLK0", "CE0", "RST0"}
     assert kinds["TRELLIS_FF"] == 8 + 8 + 19 + 16 + 16
 
 
