@@ -63,6 +63,26 @@ def test_spikes_of_a_cycle_are_not_seen():
     assert receive(link, edges, (3, 10, 17, 21, 40, 77, 150, 190, 265, 290)) == [0x55, 0x00, 0xFF]
 
 
+def test_a_line_is_high_before_anything_drives_it():
+    receiver, heard = UartReceiver(link_of(8)), []
+
+    async def bench(ctx):
+        # A start bit is the first that is put on it.
+        for level in (None, 0, 1, 0, 1, 0, 0, 1, 0, 1, 1, 1):
+            if level is not None:
+                ctx.set(receiver.line, level)
+            for _ in range(8):
+                _, _, valid, byte = await ctx.tick().sample(receiver.valid, receiver.data)
+                if valid:
+                    heard.append(byte)
+
+    sim = Simulator(receiver)
+    sim.add_clock(1e-6)
+    sim.add_testbench(bench)
+    sim.run()
+    assert heard == [0xA5]
+
+
 def test_short_start_bit_is_none():
     assert receive(link_of(16), [(20, 0), (26, 1), (100, 1)]) == []
 
