@@ -101,6 +101,14 @@ def test_steps_to_a_row_that_is_there_and_to_one_that_is_not():
                                                             {"above 1": 2}]
     assert classes("step to a next row", insn("stride", x=1, s0=0),
                    vector(n0=2, a=2, xa=1)) == {"0": 1, "1": 1}
+    # A chip with rows enough may step as far as there are bits.
+    large = replace(CHIP, ub_rows=1 << 16)
+    coverage = Coverage(large)
+    for step in (0x7FFF, 0x8000):
+        item = load(mem="ub", fmt="i8", rows=2, pitch=1, row_step=step)
+        coverage.legal(replace(program([item]), config=large), Machine(large))
+    assert [coverage.hits["step to a next row", name] for name in ("above 1", "backwards")] == [
+        1, 1]
     assert [steps("no other", s0, 1) for s0 in (0, 0x7FFF, 0x8000, 0xFFFF)] == [
         {"below 2**15": 6}, {"below 2**15": 6}, {"below 2**15": 4, "above": 2},
         {"below 2**15": 4, "above": 2}]
@@ -118,7 +126,8 @@ def test_transfers_by_rows_columns_and_pitch():
             ["below D"], ["below D"], ["D"], ["D+1..3D", part], ["D+1..3D"], ["D+1..3D", part],
             ["D+1..3D"], ["above 3D", part], ["above 3D"]]
     assert [of("pitch to a next row", rows=2, pitch=pitch) for pitch in (
-        0, 4, 224, 228, 0x1000)] == [["0"], ["1..224"], ["1..224"], ["above 224"], ["above 224"]]
+        0, 4, 224, 228, 0x7FFF_FFFC, 0x8000_0000)] == [
+            ["0"], ["1..224"], ["1..224"], ["above 224"], ["above 224"], ["above 2**31"]]
     assert [of("pitch to a next row", mem="ub", fmt="i8", rows=2, pitch=pitch)
             for pitch in (1, 224, 225)] == [["1..224"], ["1..224"], ["above 224"]]
     assert [of("pitch to no other row", pitch=pitch)
