@@ -44,9 +44,15 @@ def members(layout, name=""):
         yield name, Shape.cast(layout).width
 
 
-def test_a_flag_has_one_bit():
+def test_a_flag_has_one_bit_and_a_number_those_that_it_needs():
     """A bit that is always 0 makes no difference, but for the wires that it takes."""
     widths = {f"{module}.{function}: {name}": width for module, function, layout in layouts()
               for name, width in members(layout)}
     assert {name for name, width in widths.items() if width == 2} == NUMBERS
+    # None is as large as a word but words, and what is of the bus, a row, or an instruction.
+    large = {name: width for name, width in widths.items() if width > 32}
+    assert {name.split(": ")[1]: width for name, width in large.items()} == {
+        "data": 128, "lanes": 512, "fields": 52, "header": 40}
+    # Rows have 10 bits, counts 16; tags 12, and bytes of a row in external memory 18.
+    assert set(widths.values()) - {*range(10)} - set(large.values()) == {10, 12, 16, 18, 32}
     assert len(widths) > 200
