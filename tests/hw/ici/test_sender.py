@@ -90,7 +90,7 @@ def send(words, cycles, *, config=CONFIG, hears=None, told=None) -> Sent:
     return found
 
 
-def message(words, at=0, size=len(SHORT_FRAMES)):
+def message(words, at=0, size=3):
     return [(at, word, number == len(words) - 1, size) for number, word in enumerate(words)]
 
 
