@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from celosia.storage import builds, cachefolder
-from celosia.storage.cachefolder import grew, limit_bytes, trim, use
+from celosia.storage.cachefolder import cache_folder, digest, grew, limit_bytes, trim, use
 
 KEYS = [f"{i:024x}" for i in range(6)]
 
@@ -37,6 +37,28 @@ def folder(key, *, used, size=1000):
     os.close(cachefolder._used.pop(path))
     os.utime(path / "manifest.json", (used, used))
     return path
+
+
+def test_the_folder_is_where_a_user_has_such(monkeypatch, tmp_path):
+    monkeypatch.setattr(cachefolder.Path, "home", lambda: tmp_path)
+    for name, value, platform, wanted in (
+            ("CELOSIA_CACHE", "/a/b", "linux", "/a/b"), ("CELOSIA_CACHE", "/a/b", "darwin", "/a/b"),
+            ("XDG_CACHE_HOME", "/x", "linux", "/x/celosia"),
+            ("XDG_CACHE_HOME", "", "linux", f"{tmp_path}/.cache/celosia"),
+            ("XDG_CACHE_HOME", "/x", "darwin", f"{tmp_path}/Library/Caches/celosia")):
+        monkeypatch.delenv("CELOSIA_CACHE", raising=False)
+        monkeypatch.setenv(name, value)
+        monkeypatch.setattr(sys, "platform", platform)
+        assert str(cache_folder()) == wanted
+
+
+def test_a_key_is_that_of_all_that_it_stands_for():
+    parts = {"chip": "nano", "flags": ["-O2"], "folder": cachefolder.Path("/a")}
+    key = digest(parts)
+    # Kept here, since all that is cached is made again where it changes.
+    assert key == "bbc700f8e8b38cf20f15c372"
+    assert digest(dict(reversed(parts.items()))) == key
+    assert len({digest(parts | {name: "x"}) for name in (*parts, "more")} | {key}) == 5
 
 
 def test_limit(monkeypatch):
@@ -85,6 +107,7 @@ def test_what_is_not_ours_stays(root, tmp_path):
     outside = tmp_path / "outside"
     outside.mkdir()
     (outside / f"{KEYS[5]}.celosia").write_text("mine")
+    os.utime(outside / f"{KEYS[5]}.celosia", (0, 0))
     (root / "link").symlink_to(outside)
     (root / "compiled" / f"{KEYS[5]}.celosia").symlink_to(outside / f"{KEYS[5]}.celosia")
     file(root, KEYS[2], used=1e9)
@@ -132,6 +155,17 @@ def test_what_a_process_uses_stays(root):
     assert not use(path)
 
 
+def test_a_folder_that_is_used_again_is_open_once():
+    path = folder(KEYS[0], used=0)
+    assert use(path)
+    first = cachefolder._used[path]
+    assert use(path)
+    assert cachefolder._used[path] != first
+    with pytest.raises(OSError, match="Bad file descriptor"):
+        os.fstat(first)
+    assert (path / "manifest.json").stat().st_mtime > 1e9
+
+
 def test_what_is_being_made_stays(root):
     file(root, KEYS[1], used=1e10)
 
@@ -166,9 +200,12 @@ def test_the_folder_is_looked_at_now_and_then(monkeypatch):
     monkeypatch.setenv("CELOSIA_CACHE_LIMIT", "16")
     grew(1)  # the first of a process
     assert looks == [16 << 20]
-    for _ in range(8):
-        grew(1 << 18)
-    assert len(looks) == 2
+    # From then on when a sixteenth has come to it, and a byte.
+    for nbytes, more in ((1 << 20, 0), (1, 1), (1 << 20, 0), (1, 1), ((1 << 20) + 1, 1), (9, 0),
+                         ((1 << 20) - 9, 0), (1, 1)):
+        before = len(looks)
+        grew(nbytes)
+        assert len(looks) - before == more
 
 
 def test_compiled_programs_and_builds_count(root, monkeypatch):
