@@ -96,6 +96,17 @@ def test_a_session_is_what_a_board_says_of_this_number():
             Link(wire, clock=wire.clock)
 
 
+def test_a_request_is_a_header_and_its_payload():
+    """Number, kind, bytes, address."""
+    wire = Script(hello(), reply(0, RequestKind.WRITE_MEMORY, b""))
+    texts = []
+    write, wire.write = wire.write, lambda data: texts.append(data) or write(data)
+    Link(wire, clock=wire.clock).transact([
+        Request(RequestKind.WRITE_MEMORY, 0x0102_0304, 3, b"abc")])
+    assert texts == [encode(bytes.fromhex("00 01 0000 78563412")),
+                     encode(bytes.fromhex("00 06 0300 04030201") + b"abc")]
+
+
 def test_one_attempt_may_be_enough():
     _, link = opened(reply(0), attempts=1)
     assert link.transact(reads(1))[0].payload == b"\1\2\3\4"

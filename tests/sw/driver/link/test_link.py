@@ -2,6 +2,7 @@
 
 import inspect
 import re
+import time
 
 import numpy as np
 import pytest
@@ -116,8 +117,17 @@ def test_errors_of_the_chip_are_bus_errors():
     with pytest.raises(ValueError, match=exactly("value of register WATCHDOG must be 32 bits, "
                                                  "not -1")):
         link.write_register(SCRATCH, -1)
-    link.write_register(SCRATCH, 77)
-    assert link.read_register(SCRATCH) == 77
+    with pytest.raises(ValueError, match=exactly("value of register WATCHDOG must be 32 bits, "
+                                                 "not 4294967296")):
+        link.write_register(SCRATCH, 1 << 32)
+    for address, size in ((-1, 1), (0, -1), (0, SIZE + 1), (SIZE, 1)):
+        with pytest.raises(BusError, match=exactly(
+                f"access to memory must end inside its 262144 bytes, not at {address + size:#x}")):
+            link.read_memory(address, size)
+    assert (len(link.read_memory(SIZE, 0)), len(link.read_memory(SIZE - 3, 3))) == (0, 3)
+    for value in (0, (1 << 32) - 1, 77):
+        link.write_register(SCRATCH, value)
+        assert link.read_register(SCRATCH) == value
     with pytest.raises(DeviceError, match=exactly(
             "the board must serve READ_MEMORY of 0 bytes, but it refuses")):
         link.link.transact([Request(RequestKind.READ_MEMORY)])
@@ -133,7 +143,7 @@ def test_memory_of_the_chip_may_end_early():
         link.read_memory(SIZE // 2 - 1024, 2048)
 
 
-def test_wait_interrupt_counts_the_cycles_of_the_board():
+def test_wait_interrupt_counts_the_cycles_of_the_board(monkeypatch):
     class Clocked(CountingBoard):
         def _do(self, kind, address, count, payload):
             if kind != RequestKind.POLL:
@@ -144,8 +154,13 @@ def test_wait_interrupt_counts_the_cycles_of_the_board():
     wire = FaultyWire(Clocked())
     link = LinkTransport(wire, clock=wire.clock)
     seen: list[int] = []
+    pauses: list[float] = []
+    monkeypatch.setattr(time, "sleep", pauses.append)
     assert not link.wait_interrupt(450, seen.append)
     assert seen == [0, 100, 200, 300, 400]
+    assert not link.wait_interrupt(800)
+    # Looks at first follow each other closely, later every 20 ms.
+    assert pauses == [.0005, .001, .002, .004, .008, .0005, .001, .002, .004, .008, .016, .02, .02]
     assert not link.wait_interrupt(0)
     with pytest.raises(ValueError, match=exactly(
             "timeout_cycles must be None or at least 0, not -1")):
