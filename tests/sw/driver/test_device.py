@@ -362,8 +362,13 @@ def test_use_after_reset_and_close(device):
     with pytest.raises(StaleHandle, match=exactly(
             "array int8[4] at 0x80 cannot be used: its device is closed")):
         later.numpy()
-    with pytest.raises(StaleHandle, match=exactly("the device cannot be used: it is closed")):
-        device.alloc(1, np.int8)
+    # Whatever else may be wrong with what it is asked for.
+    for ask in (lambda: device.alloc(1, np.int8), lambda: device.put(np.zeros(4, np.int8)),
+                lambda: device.put(np.zeros(5, np.int8), later),
+                lambda: device.put(np.zeros(4, np.complex64)), lambda: device.load(edge("halt")),
+                lambda: device.run(edge("halt")), device.reset):
+        with pytest.raises(StaleHandle, match=exactly("the device cannot be used: it is closed")):
+            ask()
 
 
 def test_handles_of_another_device(device):

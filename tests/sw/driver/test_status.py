@@ -24,6 +24,23 @@ def folder(tmp_path, monkeypatch):
     return tmp_path / "status"
 
 
+def test_files_are_where_what_runs_has_its_place(monkeypatch):
+    monkeypatch.setattr(module.tempfile, "gettempdir", lambda: "/some")
+    monkeypatch.setattr(os, "getuid", lambda: 17)
+    monkeypatch.setenv("USERNAME", "her")
+    for name, value, wanted in (
+            ("CELOSIA_STATUS", "/a/b", "/a/b"), ("XDG_RUNTIME_DIR", "/run/1", "/run/1/celosia"),
+            ("XDG_RUNTIME_DIR", "", "/some/celosia-17")):
+        monkeypatch.delenv("CELOSIA_STATUS", raising=False)
+        monkeypatch.setenv(name, value)
+        assert str(module.status_folder()) == wanted
+    # On Windows users have names alone.
+    monkeypatch.delattr(os, "getuid")
+    assert str(module.status_folder()) == "/some/celosia-her"
+    monkeypatch.delenv("USERNAME")
+    assert str(module.status_folder()) == "/some/celosia-user"
+
+
 def program(*lines, name="net"):
     made = assemble("\n".join((*lines, "halt")), CORE)
     sources = [f"dot user.py:{7 if i else 3}:1" for i in range(len(made.insns))]
