@@ -5,6 +5,7 @@ import random
 
 import pytest
 
+from celosia.arch import isa
 from celosia.arch.config import TpuConfig
 from celosia_hw.scalar.counter import ProgramCounter
 from hw.scalar.test_loops import nest, place, run_in_python
@@ -85,9 +86,32 @@ def test_branches_and_loops_that_do_not_run():
         assert await goes(50, enter=1, end=70, count=0) == 70
         # An empty body is no loop, whatever its count.
         assert await goes(70, enter=1, end=71, count=9) == 71
-        assert await goes(71, branch=1, destination=99) == 99
+        # One that runs has counts of 32 bits.
+        assert await goes(71, enter=1, end=80, count=1 << 31) == 72
+        assert await goes(72, branch=1, destination=79) == 79
+        assert await goes(79) == 72
+        assert await goes(72, branch=1, destination=99) == 99
         assert not ctx.get(dut.past_end)
         assert await goes(99) == 100
         assert ctx.get(dut.past_end)
 
     World(dut).run(process)
+
+
+def test_so_many_loops_may_be_entered():
+    dut, deep = ProgramCounter(CONFIG), []
+
+    async def process(ctx):
+        ctx.set(dut.length, 100)
+        await step(ctx, dut, start=1)
+        for _ in range(isa.LOOP_DEPTH + 2):
+            await step(ctx, dut, fetch=1)
+            await step(ctx, dut, enter=1, end=90, count=2)
+            _, _, now = await ctx.tick().sample(dut.too_deep)
+            deep.append(now)
+            await ctx.tick().repeat(3)
+            assert not ctx.get(dut.too_deep)
+            await step(ctx, dut, leave=1)
+
+    World(dut).run(process)
+    assert deep == [0] * isa.LOOP_DEPTH + [1, 1]
