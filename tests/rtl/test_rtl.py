@@ -8,6 +8,7 @@ import sys
 from dataclasses import asdict
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -75,10 +76,10 @@ class FakeChip:
         self.runs: list[int] = []
         self.calls: list[tuple] = []
         self.now, self.clock = 0, 100.0
-        self.rate, self.interrupt = 1e6, None
+        self.rate, self.interrupt = 1e6, float("inf")
 
     def run(self, limit):
-        ends = self.interrupt is not None and self.interrupt <= self.now + limit
+        ends = self.interrupt <= self.now + limit
         cycles = self.interrupt - self.now if ends else limit
         self.runs.append(limit)
         self.now += cycles
@@ -92,7 +93,7 @@ class FakeChip:
 @pytest.fixture
 def transport(monkeypatch):
     monkeypatch.setattr(rtl, "ChipLibrary", FakeChip)
-    made = RtlTransport(PRESETS["nano"], built=Path("chip.so"))
+    made: Any = RtlTransport(PRESETS["nano"], built=Path("chip.so"))
     clock = lambda: made.chip.clock  # noqa: E731
     monkeypatch.setattr(rtl, "time", SimpleNamespace(perf_counter=clock, monotonic=clock))
     return made
@@ -154,8 +155,8 @@ def test_a_bar_appears_on_a_terminal_when_a_run_has_taken_two_seconds(monkeypatc
     monkeypatch.setattr(sys, "stderr", terminal := Terminal())
     for name, value in {"TERM": "xterm", "COLUMNS": "120"}.items():
         monkeypatch.setenv(name, value)
-    loud = RtlTransport(PRESETS["nano"], built=Path("chip.so"))
-    quiet = RtlTransport(PRESETS["nano"], built=Path("chip.so"), quiet=True)
+    loud: Any = RtlTransport(PRESETS["nano"], built=Path("chip.so"))
+    quiet: Any = RtlTransport(PRESETS["nano"], built=Path("chip.so"), quiet=True)
     for made, seconds, bar in ((loud, 1.9, False), (quiet, 2.5, False), (loud, 2.5, True)):
         clock = lambda made=made: made.chip.clock  # noqa: E731
         monkeypatch.setattr(rtl, "time", SimpleNamespace(perf_counter=clock, monotonic=clock))

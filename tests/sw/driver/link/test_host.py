@@ -43,6 +43,9 @@ class Script:
         self.replies, self.now, self.sent = list(replies), 0.0, []
         self._decoder = FrameDecoder()
 
+    def close(self):
+        pass
+
     def clock(self):
         return self.now
 
