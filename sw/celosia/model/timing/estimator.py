@@ -36,82 +36,18 @@ from celosia.model.timing.cost import HANDOVER, LEADERS, LOAD, cost, follow
 from celosia.model.timing.events import Reason, Timeline
 from celosia.model.timing.fetch import BLOCK, Fetch
 from celosia.model.timing.memory import Occupancy, Timing, meeting
+from celosia.model.timing.window import SPACE_BITS, WindowEntry, WindowMessage
 
 __all__ = ["Estimator"]
 
-#: First and last row, or byte, of what an instruction touches; each memory has its own numbers.
-_Range = tuple[int, int]
-_SPACE_BITS = 40
 #: Rows of the array or the vector unit: port, first and last cycle, the streams that go through the
 #: port in step, and cycles from one row to the next.
 _Sweep = tuple[int, int, int, tuple[Beside, int]]
 
 #: Constants of the RTL, measured with single instructions; more in `celosia.model.timing.cost`.
 _START, _HALT, _FENCE, _READ = 3, 3, 1, 6  # doorbell to first fetch; behind all that is done
-#: Before the first word of a send, behind the last word of a receive, and of rows that are joined;
-#: units of ports are counted from _LINKS on.
-_SEND, _RECV, _JOIN, _LINKS = 8, 5, 24, 8
-
-
-class _Entry:
-    """An instruction in the window: it has exactly one range that it writes.
-
-    ``pace``: cycles from one of its rows to the next, where it writes consecutive rows in their
-    order, and others may follow it; else 0. ``burst``, ``share``: of a load. ``index``: in the
-    timeline.
-    """
-
-    __slots__ = ("behind", "burst", "end", "index", "latency", "pace", "reads", "share", "turn",
-                 "unit", "work", "wrote")
-
-    def __init__(self, command: Command, config: TpuConfig):
-        self.unit = command.unit
-        self.reads: tuple[_Range, ...] = ()
-        for _, space, first, last, written in command.touches(config):
-            at = space << _SPACE_BITS
-            if written:
-                self.wrote: _Range = at + first, at + last
-            else:
-                self.reads += (at + first, at + last),
-        self.end = self.latency = self.pace = 0
-        self.index = -1
-
-    def follows(self, other: _Entry | _Message) -> bool:
-        """Whether this reads what the other one writes."""
-        first, last = other.wrote
-        return any(first <= end and begin <= last for begin, end in self.reads)
-
-    def conflicts(self, other: _Entry | _Message) -> bool:
-        """Whether one of the two writes what the other reads or writes."""
-        low, high = self.wrote
-        first, last = other.wrote
-        if low <= last and first <= high:
-            return True
-        for begin, end in other.reads:
-            if low <= end and begin <= high:
-                return True
-        for begin, end in self.reads:
-            if first <= end and begin <= last:
-                return True
-        return False
-
-
-class _Message:
-    """A send or a receive in the window, as `_Entry`: a send writes nothing."""
-
-    __slots__ = ("end", "index", "latency", "pace", "reads", "unit", "wrote")
-
-    def __init__(self, command: MessageCommand):
-        at = command.mem << _SPACE_BITS
-        rows = at + command.rows.base, at + command.rows.last
-        receives = command.op is not None
-        self.unit = _LINKS + 2 * command.port + receives
-        self.wrote: _Range = rows if receives else (-1, -2)
-        self.reads: tuple[_Range, ...] = () if command.op is RecvOp.SET else (rows,)
-        self.end = self.latency = self.pace = 0
-        self.index = -1
-
-    follows, conflicts = _Entry.follows, _Entry.conflicts
+#: Before the first word of a send, behind the last word of a receive, and of rows that are joined.
+_SEND, _RECV, _JOIN = 8, 5, 24
 
 
 class Estimator:
@@ -145,7 +81,7 @@ class Estimator:
         self._config = config
         self._beside = partial(lost_beside, banks=config.banks)
         self._timing = timing
-        self._window: list[_Entry | _Message] = []
+        self._window: list[WindowEntry | WindowMessage] = []
         self._size = config.window
         self._free = [0] * 4
         self._done = [0] * 4
@@ -156,8 +92,9 @@ class Estimator:
         self._wave: tuple[Matmul | None, int] = None, 0  # the matmul before, and its first cycle
         self._swept: deque[_Sweep] = deque(maxlen=2 * config.window)
         #: Transfers that others may hold up: port, entry, cycles, on-chip rows.
-        self._moved: deque[tuple[int, _Entry, int, Walk]] = deque(maxlen=config.window)
-        self._loads: deque[_Entry] = deque(maxlen=2 * config.window)  # those that may be under way
+        self._moved: deque[tuple[int, WindowEntry, int, Walk]] = deque(maxlen=config.window)
+        #: Loads that may be under way.
+        self._loads: deque[WindowEntry] = deque(maxlen=2 * config.window)
         self._fetch = Fetch(config, timing, length)
         self._block = -1  # of the instruction before
         self._loops = loops
@@ -215,7 +152,7 @@ class Estimator:
 
     def tensor(self, command: Command) -> None:
         """Count a tensor instruction; :meth:`scalar` came before."""
-        entry = _Entry(command, self._config)
+        entry = WindowEntry(command, self._config)
         (check, occupied, latency, lead, fill, entry.burst, entry.pace, entry.share, entry.work,
          entry.behind, entry.turn) = cost(command, self._config, self._timing)
         unit = entry.unit
@@ -301,7 +238,7 @@ class Estimator:
         int
             When the last word of what is sent is at the other end of the link.
         """
-        config, entry = self._config, _Message(command)
+        config, entry = self._config, WindowMessage(command)
         words = 1 + (command.rows.length * config.dim * command.fmt.nbytes) // config.link_bytes
         busy, drain = link_cycles(words)
         self._hand_over()
@@ -328,13 +265,13 @@ class Estimator:
         latency = self._timing.link_latency
         return start + busy + (latency if isinstance(latency, int) else latency[command.port])
 
-    def _follow(self, command: Command, lead: int, other: _Entry | _Message,
-                window: Sequence[_Entry | _Message]) -> int:
+    def _follow(self, command: Command, lead: int, other: WindowEntry | WindowMessage,
+                window: Sequence[WindowEntry | WindowMessage]) -> int:
         """Return when a command may start behind the rows of another one, which is under way."""
         _, most = LEADERS[command.unit]
         before = [each.end for each in window[:window.index(other)] if each.unit == other.unit]
         start = before[-most] + lead + HANDOVER if len(before) >= most else 0
-        low, high = (row & ((1 << _SPACE_BITS) - 1) for row in other.wrote)
+        low, high = (row & ((1 << SPACE_BITS) - 1) for row in other.wrote)
         return max(start, other.end + follow(command, lead, (low, high), other.pace,
                                              self._config.dim))
 
@@ -376,7 +313,7 @@ class Estimator:
                 break
         return last
 
-    def _share(self, entry: _Entry) -> None:
+    def _share(self, entry: WindowEntry) -> None:
         """Delay a transfer, and those of the other kind under way, by each other's bursts."""
         more = self._meet_others(_occupancy(entry), Unit.LOAD + Unit.STORE - entry.unit)
         self._delay(entry.unit, entry.end - 1, more)
@@ -384,13 +321,13 @@ class Estimator:
     def _meet_others(self, mine: Occupancy, unit: int) -> int:
         """Delay what a unit transfers; return how much later another transfer ends."""
         others = [other for other in self._window
-                  if isinstance(other, _Entry) and other.unit == unit]
+                  if isinstance(other, WindowEntry) and other.unit == unit]
         more, each = meeting(mine, map(_occupancy, others))
         for other, late in zip(others, each, strict=True):
             self._delay(unit, other.end - 1, round(late))
         return round(more)
 
-    def _meet(self, command: Command, entry: _Entry, occupied: int) -> None:
+    def _meet(self, command: Command, entry: WindowEntry, occupied: int) -> None:
         """Delay transfers that share a port's banks with rows of the vector unit or the array."""
         begin, end = entry.end - occupied, entry.end  # rows are written at the end of the pipeline
         if isinstance(command, Dma):
@@ -438,7 +375,7 @@ class Estimator:
             if lost >= 1:
                 self._delay(other.unit, begin, int(lost))
 
-    def _meet_array(self, entry: _Entry, occupied: int, swept: Sequence[_Sweep]) -> None:
+    def _meet_array(self, entry: WindowEntry, occupied: int, swept: Sequence[_Sweep]) -> None:
         """Delay folded rows, which stay in a bank while those of the array pass through all.
 
         Of the ports that an instruction uses, the one that loses most counts.
@@ -491,10 +428,10 @@ class Estimator:
         return start
 
 
-def _end(entry: _Entry | _Message) -> int:
+def _end(entry: WindowEntry | WindowMessage) -> int:
     return entry.end
 
 
-def _occupancy(entry: _Entry) -> Occupancy:
+def _occupancy(entry: WindowEntry) -> Occupancy:
     end = entry.end - entry.behind
     return Occupancy(end - entry.work, end, entry.burst, entry.turn)

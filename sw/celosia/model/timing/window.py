@@ -1,0 +1,77 @@
+"""Instructions in the window of a run: what they touch, and when they are done."""
+
+from __future__ import annotations
+
+from celosia.arch.commands import Command
+from celosia.arch.config import TpuConfig
+from celosia.arch.isa import RecvOp
+from celosia.arch.messages import MessageCommand
+
+__all__ = ["SPACE_BITS", "WindowEntry", "WindowMessage"]
+
+#: First and last row, or byte, of what an instruction touches; each memory has its own numbers.
+_Range = tuple[int, int]
+SPACE_BITS = 40
+#: Units of ports are counted from here on.
+_LINKS = 8
+
+
+class WindowEntry:
+    """An instruction in the window: it has exactly one range that it writes.
+
+    ``pace``: cycles from one of its rows to the next, where it writes consecutive rows in their
+    order, and others may follow it; else 0. ``burst``, ``share``: of a load. ``index``: in the
+    timeline.
+    """
+
+    __slots__ = ("behind", "burst", "end", "index", "latency", "pace", "reads", "share", "turn",
+                 "unit", "work", "wrote")
+
+    def __init__(self, command: Command, config: TpuConfig):
+        self.unit = command.unit
+        self.reads: tuple[_Range, ...] = ()
+        for _, space, first, last, written in command.touches(config):
+            at = space << SPACE_BITS
+            if written:
+                self.wrote: _Range = at + first, at + last
+            else:
+                self.reads += (at + first, at + last),
+        self.end = self.latency = self.pace = 0
+        self.index = -1
+
+    def follows(self, other: WindowEntry | WindowMessage) -> bool:
+        """Whether this reads what the other one writes."""
+        first, last = other.wrote
+        return any(first <= end and begin <= last for begin, end in self.reads)
+
+    def conflicts(self, other: WindowEntry | WindowMessage) -> bool:
+        """Whether one of the two writes what the other reads or writes."""
+        low, high = self.wrote
+        first, last = other.wrote
+        if low <= last and first <= high:
+            return True
+        for begin, end in other.reads:
+            if low <= end and begin <= high:
+                return True
+        for begin, end in self.reads:
+            if first <= end and begin <= last:
+                return True
+        return False
+
+
+class WindowMessage:
+    """A send or a receive in the window, as `WindowEntry`: a send writes nothing."""
+
+    __slots__ = ("end", "index", "latency", "pace", "reads", "unit", "wrote")
+
+    def __init__(self, command: MessageCommand):
+        at = command.mem << SPACE_BITS
+        rows = at + command.rows.base, at + command.rows.last
+        receives = command.op is not None
+        self.unit = _LINKS + 2 * command.port + receives
+        self.wrote: _Range = rows if receives else (-1, -2)
+        self.reads: tuple[_Range, ...] = () if command.op is RecvOp.SET else (rows,)
+        self.end = self.latency = self.pace = 0
+        self.index = -1
+
+    follows, conflicts = WindowEntry.follows, WindowEntry.conflicts
