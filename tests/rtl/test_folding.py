@@ -1,8 +1,8 @@
 """A chip with fewer lanes or banks runs the files of the chip with all, in as many cycles as
 predicted.
 
-Networks within 2 %, as in tests/sw/model/timing/test_measured.py, instructions alone within 1 %;
-with fewer banks networks within 5 %, instructions alone within 2 %.
+Networks within 2 %, as in tests/sw/model/timing/test_measured.py, with one bank within 4 %;
+instructions alone within 1 %.
 """
 
 from dataclasses import replace
@@ -63,18 +63,23 @@ def chip(config, request):
         yield device
 
 
-def network():
+#: Sizes of layers, and rows: one that the array has most to do of, and one that the vector unit has.
+NETWORKS = [((40, 24, 10), 48), ((16, 16), 128)]
+
+
+def network(sizes=NETWORKS[0][0], rows=NETWORKS[0][1]):
     rng = np.random.default_rng(7)
-    sizes = 40, 24, 10
     layers = [ops.Dense(rng.integers(-128, 128, (k, n), np.int8),
                         rng.integers(-3000, 3000, n).astype(np.int32), relu=n > 10,
                         scale=rng.uniform(1e-3, 1e-2, n), zero_point=3)
               for k, n in zip(sizes, sizes[1:], strict=False)]
-    return ops.dense_network(CHIP, 48, layers), rng.integers(-128, 128, (48, 40), np.int8)
+    return (ops.dense_network(CHIP, rows, layers),
+            rng.integers(-128, 128, (rows, sizes[0]), np.int8))
 
 
-def test_one_file_runs_on_every_folding(config, chip, tmp_path):
-    program, x = network()
+@pytest.mark.parametrize("sizes, rows", NETWORKS)
+def test_one_file_runs_on_every_folding(config, chip, tmp_path, sizes, rows):
+    program, x = network(sizes, rows)
     program.save(tmp_path / "network")
     found = Program.load(tmp_path / "network")
     names = {buffer.kind: buffer.name for buffer in found.buffers}
@@ -84,7 +89,7 @@ def test_one_file_runs_on_every_folding(config, chip, tmp_path):
     assert result[names["output"]].tobytes() == wanted[names["output"]].tobytes()
     # Not yet the 1 % that is wanted: rows of vector unit and array wait for each other's banks.
     assert predict(found, config).cycles == pytest.approx(
-        result.counters["cycles"], rel=0.02 if config.banks == BANKS else 0.05)
+        result.counters["cycles"], rel=0.04 if config.banks == 1 else 0.02)
 
 
 def test_cycles_of_instructions_are_predicted(config, chip):
@@ -101,8 +106,7 @@ def alone(config, chip, instructions):
         made = program(insn("vector", **({"a_kind": "acc", "dst_kind": "acc", "dst": 256,
                                           "n0": 128} | fields)))
         cycles = chip.run(made, {}).counters["cycles"] - idle
-        assert predict(made, config).cycles == pytest.approx(
-            cycles, rel=0.01 if config.banks == BANKS else 0.02), fields
+        assert predict(made, config).cycles == pytest.approx(cycles, rel=0.01), fields
 
 
 @pytest.mark.slow

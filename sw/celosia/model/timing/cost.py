@@ -28,6 +28,9 @@ _READER = 4  # cycles of registers that cut a reader
 #: From one addition to an accumulator row to the next one to the same row, beside the sum's cycles.
 _REPEAT = 3
 _CREDIT = 1  # from a beat's result until its place is free
+#: Where a memory has one bank: beats that the first stream reads between those of the second of two
+#: single rows, by the beats of a row.
+_AHEAD = {1: 4, 2: 5, 4: 7}
 _CHECK, _CHECK_BASE = 10, 8  # of the checker: at least, and beside one for each touched range
 _CHECK_PLANES = 3  # more for a vector's streams of more than one dimension
 #: From the end of a command until one of another unit may start that waited for it.
@@ -61,7 +64,7 @@ class Cost(NamedTuple):
         row by row; else 0.
     work, behind, turn
         Of a transfer, cycles of the memory, cycles from the last of them to its end, and those
-        from a burst of a load to one of it.
+        from a burst of a load to one of it. Of a vector instruction, cycles behind its last row.
     """
 
     check: int
@@ -205,6 +208,10 @@ def _vector(command: Vector, config: TpuConfig, timing: Timing) -> Cost:
         latency += fold * sum(
             memory == singles[1][0] and (stream.base - singles[1][1].base) % config.banks == 0
             for memory, stream in (singles[0], *streams[:1]))
+    if config.banks == 1 and rows > 1 and streams and timing.bank_conflicts:
+        lost = min((command.length - 1) * fold, _AHEAD[fold])
+        occupied += lost
+        latency += lost
     if command.op in INDEXED_OPS:
         occupied += 1
         # The indexes of a gather come through a reader before its rows do.
@@ -216,4 +223,4 @@ def _vector(command: Vector, config: TpuConfig, timing: Timing) -> Cost:
         latency += lost + once
     check = _check(touched) + (_CHECK_PLANES if command.counts[1:] != (1, 1) else 0)
     fill = config.dim * fold + 1 if command.op == VectorOp.TRANSPOSE else 0
-    return Cost(check, occupied + config.cut, latency, fill=fill)
+    return Cost(check, occupied + config.cut, latency, fill=fill, behind=through)

@@ -14,6 +14,8 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Sequence
 from functools import partial
+from itertools import groupby
+from operator import itemgetter
 
 from celosia.arch.commands import DST_MEM, SRC_MEM, Command, Dma, Matmul, Vector, row_accesses
 from celosia.arch.config import BEATS_AHEAD, TpuConfig
@@ -43,6 +45,8 @@ __all__ = ["Estimator"]
 #: Rows of the array or the vector unit: port, first and last cycle, the streams that go through the
 #: port in step, and cycles from one row to the next.
 _Sweep = tuple[int, int, int, tuple[Beside, int]]
+#: The same, of an instruction, and the end that it had then: it may have become later since.
+_Swept = tuple[_Sweep, WindowEntry, int]
 
 #: Constants of the RTL, measured with single instructions; more in `celosia.model.timing.cost`.
 _START, _HALT, _FENCE, _READ = 3, 3, 1, 6  # doorbell to first fetch; behind all that is done
@@ -90,7 +94,7 @@ class Estimator:
         self._taken = self._checked = 0  # when the checker took an instruction; when it is free
         self._before: Vector | None = None  # of the vector unit
         self._wave: tuple[Matmul | None, int] = None, 0  # the matmul before, and its first cycle
-        self._swept: deque[_Sweep] = deque(maxlen=2 * config.window)
+        self._swept: deque[_Swept] = deque(maxlen=2 * config.window)
         #: Transfers that others may hold up: port, entry, cycles, on-chip rows.
         self._moved: deque[tuple[int, WindowEntry, int, Walk]] = deque(maxlen=config.window)
         #: Loads that may be under way.
@@ -333,12 +337,13 @@ class Estimator:
         if isinstance(command, Dma):
             chip, store = command.chip(self._config.dim), entry.unit == Unit.STORE
             each = occupied // chip.length
-            if each > 2:
+            if each > 2 and self._config.banks > 1:
                 return  # it has the time
             port, walk = port_of(command.mem, not store), walked(chip, each)
             self._moved.append((port, entry, occupied, walk))
             lost = 0.0
-            for which, first, last, pace in self._swept:
+            for (which, first, last, pace), other, then in self._swept:
+                last += other.end - then
                 if which == port and first < end and begin < last:
                     lost += lost_between(begin, end, first, last, self._beside(walk, *pace))
             if lost >= 1:
@@ -364,16 +369,23 @@ class Estimator:
                               (in_step(command.dst), fold)))
         if isinstance(command, Vector) and self._config.fold > 1:
             self._meet_array(entry, occupied, swept)
-        self._swept.extend(swept)
-        for port, other, cycles, walk in self._moved:
+        self._swept.extend((sweep, entry, end) for sweep in swept)
+        for other, moved in groupby(self._moved, itemgetter(1)):
             if other.end <= read or other.unit == entry.unit:
                 continue
-            start, lost = other.end - cycles, 0.0
-            for which, first, last, pace in swept:
-                if which == port and first < other.end and start < last:
-                    lost += lost_between(start, other.end, first, last, self._beside(walk, *pace))
-            if lost >= 1:
-                self._delay(other.unit, begin, int(lost))
+            # Of several ports that it uses, that which loses most counts.
+            late = 0.0
+            for port, _, cycles, walk in moved:
+                start, lost = other.end - cycles, 0.0
+                for which, first, last, pace in swept:
+                    if which == port and first < other.end and start < last:
+                        lost += lost_between(start, other.end, first, last,
+                                             self._beside(walk, *pace))
+                late = max(late, lost)
+            if late >= 1:
+                self._delay(other.unit, begin, int(late))
+                if other.unit == Unit.VPU:
+                    self._push(other)
 
     def _meet_array(self, entry: WindowEntry, occupied: int, swept: Sequence[_Sweep]) -> None:
         """Delay folded rows, which stay in a bank while those of the array pass through all.
@@ -384,7 +396,7 @@ class Estimator:
         for port, begin, end, (steps, _) in swept:
             walk, lost = (fold, 0, steps[0][1], 1), 0.0
             self._moved.append((port, entry, occupied, walk))
-            for which, first, last, pace in self._swept:
+            for (which, first, last, pace), _, _ in self._swept:
                 if which == port and pace[1] == 1 and first < end and begin < last:
                     lost += lost_between(begin, end, first, last, self._beside(walk, *pace))
             most = max(most, lost)
@@ -401,6 +413,24 @@ class Estimator:
             self._timeline.delay(late, cycles)
         self._free[unit] += cycles
         self._done[unit] += cycles
+
+    def _push(self, first: WindowEntry) -> None:
+        """Delay stores where a vector instruction has become later.
+
+        Those that conflict with it begin behind it. In one bank, its rows go before those of any
+        store, of which about half come between them.
+        """
+        later = False
+        for other in self._window:
+            if isinstance(other, WindowEntry) and other.unit == Unit.STORE:
+                end = 0
+                if later and other.conflicts(first):
+                    end = first.end + HANDOVER + other.latency
+                elif self._config.banks == 1 and other.end > first.end - first.latency:
+                    end = first.end - first.behind + other.work // 2 + other.behind
+                if end > other.end:
+                    self._delay(Unit.STORE, other.end - 1, end - other.end)
+            later = later or other is first
 
     def _between(self, command: Vector, start: int, fill: int) -> tuple[int, int]:
         """Return start and fill of a vector instruction behind the one before it in its unit."""
