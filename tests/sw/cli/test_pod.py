@@ -79,7 +79,7 @@ def test_boards_that_are_killed_change_no_bit_and_no_cycle():
     assert max(b - a for a, b in pairwise(seconds)) < 10
 
 
-@pytest.mark.parametrize("wrong", ["", "loss", "weights"])
+@pytest.mark.parametrize("wrong", ["", "loss", "weights", "weights of all"])
 def test_golden_chips_do_every_step_beside_those_of_rtl(wrong, monkeypatch, capsys):
     """Here golden ones stand for RTL, too, and do something else where they are wrong."""
     step, steps = PodTrainer.step, []
@@ -87,10 +87,11 @@ def test_golden_chips_do_every_step_beside_those_of_rtl(wrong, monkeypatch, caps
     def stepped(self, *arguments):
         loss = step(self, *arguments)
         steps.append(self)
-        if wrong == "weights" and len(steps) == 3:
-            weights = np.array(self._states[1]["b2"])
-            weights[3] += 1
-            self._states[1]["b2"] = weights
+        if wrong.startswith("weights") and len(steps) == 3:
+            for state in self._states[1 if wrong == "weights" else 0:]:
+                weights = np.array(state["b2"])
+                weights[3] += 1
+                state["b2"] = weights
         return loss + (wrong == "loss" and len(steps) == 3)
 
     monkeypatch.setattr(PodTrainer, "step", stepped)

@@ -8,7 +8,7 @@ import pytest
 
 from celosia.graph import DType
 from celosia.serve.errors import Refusal
-from celosia.serve.tensors import decode, encode
+from celosia.serve.tensors import accepted, datatype, decode, encode
 
 
 def refused(data, dtype, shape):
@@ -33,6 +33,25 @@ def test_extremes_go_in_and_out(dtype):
         came = decode(data, dtype, (1, 3), "data")
         assert came.dtype == kind
         assert came.tobytes() == array.tobytes()
+
+
+@pytest.mark.parametrize("dtype", [DType.F16, DType.BF16, DType.F32])
+def test_elements_are_numbers_that_json_can_write(dtype):
+    assert {type(each) for each in encode(np.array([0.5, 2], dtype.numpy))} == {float}
+
+
+def test_a_tensor_may_be_called_what_it_is_or_what_it_travels_as():
+    names = {dtype: accepted(dtype) for dtype in DType if not dtype.is_wide}
+    assert names[DType.F16] == ("FP32", "FP16")
+    assert names[DType.BF16] == ("FP32", "BF16")
+    assert all(own == (datatype(dtype),) for dtype, own in names.items()
+               if dtype not in (DType.F16, DType.BF16))
+
+
+def test_a_tensor_may_be_empty():
+    for dtype in (DType.BOOL, DType.I8, DType.F32):
+        assert decode([], dtype, (0,), "data").shape == (0,)
+        assert decode([], dtype, (2, 0), "data").shape == (2, 0)
 
 
 def test_bfloat16_is_rounded_to_the_nearest_even():
@@ -80,6 +99,35 @@ def test_nested_data_must_be_of_the_shape():
     ([10 ** 400, 1], DType.F32, (f"data must hold numbers that FP32 can, not {'1' + '0' * 36}..., "
                                  f"as in element 0")),
     ([1, 1e999], DType.F32, "data must hold numbers that FP32 can, not inf, as in element 1"),
+    # Not the first element, nor one that is a limit: the one that is wrong.
+    ([127, 128], DType.I8, ("data must hold numbers from -128 to 127 (INT8), not 128, as in "
+                            "element 1")),
+    ([-128, -129], DType.I8, ("data must hold numbers from -128 to 127 (INT8), not -129, as in "
+                              "element 1")),
+    (["NaN", "x"], DType.F32, ("data must hold a number, \"NaN\", \"Infinity\" or \"-Infinity\" "
+                               "in every element, not 'x', as in element 1")),
+    (["NaN", [2]], DType.F32, ("data must hold a number, \"NaN\", \"Infinity\" or \"-Infinity\" "
+                               "in every element, not an array of 1, as in element 1")),
+    (["NaN", 1], DType.I32, ("data must hold an integer in every element, not 'NaN', as in "
+                             "element 0")),
+    (["NaN", 10 ** 400], DType.F32, (f"data must hold numbers that FP32 can, not {'1' + '0' * 36}"
+                                     f"..., as in element 1")),
+    ([[1], [2]], DType.I32, ("data must hold an integer in every element, not an array of 1, as in "
+                             "element 0")),
+    # Values are named in at most 40 characters.
+    ([1, {"a": 1}], DType.I32, ("data must hold an integer in every element, not an object, as in "
+                                "element 1")),
+    ([1, False], DType.I32, ("data must hold an integer in every element, not false, as in "
+                             "element 1")),
+    (["x" * 38, 1], DType.I32, (f"data must hold an integer in every element, not '{'x' * 38}', as "
+                                f"in element 0")),
+    (["x" * 39, 1], DType.I32, (f"data must hold an integer in every element, not '{'x' * 36}..., "
+                                f"as in element 0")),
 ])
 def test_wrong_elements(data, dtype, message):
     assert refused(data, dtype, (2,)) == message
+
+
+def test_the_first_number_that_is_too_large_is_named():
+    assert refused([2 ** 128 - 2 ** 104, 2 ** 128, 10 ** 400], DType.F32, (3,)) == (
+        f"data must hold numbers that FP32 can, not {2 ** 128}, as in element 1")
