@@ -1,4 +1,5 @@
 import argparse
+import dataclasses
 import json
 import re
 import shlex
@@ -93,6 +94,30 @@ def test_table_is_markdown_and_json(capsys, monkeypatch, tmp_path):
     assert "| yes |" in lines[2]
     (saved,) = json.loads(path.read_text())
     assert saved["command"] == "celosia bench gemm --preset nano --format int8 --m 4 --k 4 --n 4"
+
+
+def test_a_line_of_the_table_has_every_figure():
+    found = measure.Measurement("4x8 * 8x4", "core", "rtl", "bf16", 5, 12345, 6789, 0.54994, 0.5,
+                                None, 1.5, 4567.8)
+    row = table.Row("gemm --preset core --m 4")
+    head, rule, *lines = table.markdown((row, dataclasses.replace(found, bit_exact=exact))
+                                        for exact in (True, False, None))
+    assert head.split(" | ")[3:6] == ["cycles", "ideal", "utilisation"]
+    assert {head.count("|"), rule.count("|"), *(line.count("|") for line in lines)} == {10}
+    assert lines == [
+        f"| core | bf16 | 4x8 * 8x4 | 12,345 | 6,789 | 55.0% | {exact} | 4,568 "
+        f"| `celosia bench gemm --preset core --m 4` |" for exact in ("yes", "**NO**",
+                                                                       "not checked")]
+
+
+def test_lines_are_of_the_presets_that_are_asked_for():
+    assert table.rows() == list(table.ROWS)
+    assert table.rows([]) == []
+    assert [row.arguments for row in table.rows(["edge", "nano"])] == [
+        "gemm --preset edge --format int8 --m 256 --k 256 --n 256",
+        "mlp --preset edge --format int8 --batch 64",
+        "gemm --preset nano --format int8 --m 64 --k 64 --n 64",
+        "mlp --preset nano --format int8 --batch 16"]
 
 
 @pytest.mark.parametrize("text", ["gemm --m 0", "mlp --layers 10", "mlp --layers 10-0", "conv"])

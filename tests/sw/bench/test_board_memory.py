@@ -24,6 +24,19 @@ def test_an_sdram_has_its_words_rows_and_refreshes():
     assert memory_timing(ULX3S, NANO).beat_cycles == NANO.bus_bytes // 2
 
 
+@pytest.mark.parametrize(("chip", "read", "write", "beat", "interval", "refresh"), [
+    ("edge", 20, 3, 4, 624, 15), ("nano", 18, 1, 2, 624, 15), ("core4", 20, 3, 4, 468, 14)])
+def test_an_sdram_costs_what_its_controller_was_measured_to(chip, read, write, beat, interval,
+                                                            refresh):
+    """A row is opened in five cycles; a turn of the bus is four, but where both are in one of
+    four banks: then it is all of two rows.
+    """
+    assert memory_timing(ULX3S, preset(chip)) == Timing(
+        read_latency=read, write_latency=write, outstanding=4, ahead=10_000, beat_cycles=beat,
+        shared=True, turn_cycles=3 / 4 * 4 + 10 / 4, page_bytes=1024, page_cycles=5,
+        refresh_interval=interval, refresh_cycles=refresh)
+
+
 def test_times_are_of_the_clock_of_the_chip():
     slow, fast = (memory_timing(ULX3S, EDGE, hz) for hz in (40_000_000, 100_000_000))
     assert slow.refresh_interval < fast.refresh_interval
@@ -37,4 +50,4 @@ def test_times_are_of_the_clock_of_the_chip():
 def test_block_ram_gives_a_beat_a_cycle_both_ways(name):
     found = memory_timing(BOARDS[name], NANO)
     assert (found.beat_cycles, found.shared, found.page_bytes) == (1, False, 0)
-    assert found.read_latency < Timing().read_latency
+    assert found == Timing(read_latency=5, write_latency=3, outstanding=4, ahead=10_000)
