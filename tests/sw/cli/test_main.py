@@ -3,6 +3,7 @@ import errno
 import importlib
 import json
 import os
+import re
 import subprocess
 import sys
 import tracemalloc
@@ -12,9 +13,10 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from celosia.arch.config import PRESETS
+from celosia.arch.config import PRESETS, preset
 from celosia.cli import files
 from celosia.cli import run as command_run
+from celosia.cli.info import _size
 from celosia.cli.inputs import random_array
 from celosia.cli.main import main
 from celosia.program import Program
@@ -89,6 +91,32 @@ print([name for name in ("celosia.model", "celosia.profile", "celosia.graph", "c
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-1] == "[]"
+
+
+def test_info_is_a_table_of_the_presets(capsys):
+    assert main(["info"]) == 0
+    table, _, backends = capsys.readouterr().out.partition("\n\n")
+    lines = table.splitlines()
+    assert [re.split("  +", line) for line in lines[:3] + lines[-1:]] == [
+        ["preset", "array", "PEs", "formats", "unified buffer", "accumulators", "bus", "window",
+         "fingerprint"],
+        ["pico", "2x2", "4", "int8", "1024 rows, 2 KiB", "512 rows, 4 KiB", "4 bytes", "2",
+         f"{preset('pico').fingerprint:#010x}"],
+        ["nano", "4x4", "16", "int8", "2048 rows, 8 KiB", "512 rows, 8 KiB", "4 bytes", "4",
+         f"{preset('nano').fingerprint:#010x}"],
+        ["v1", "256x256", "65536", "int8", "98304 rows, 24 MiB", "4096 rows, 4 MiB",
+         f"{preset('v1').bus_bytes} bytes", str(preset("v1").window),
+         f"{preset('v1').fingerprint:#010x}"]]
+    assert len({line.rindex("0x") for line in lines[1:]} | {lines[0].index("fingerprint")}) == 1
+    assert backends.startswith("backends: model")
+
+
+@pytest.mark.parametrize(("nbytes", "said"), [
+    (0, "0 B"), (1023, "1023 B"), (1024, "1 KiB"), (1536, "1.5 KiB"),
+    ((1 << 20) - 1024, "1023 KiB"), (1 << 20, "1 MiB"), (5 << 19, "2.5 MiB"),
+    (1 << 31, "2048 MiB")])
+def test_sizes_are_said_in_the_largest_unit(nbytes, said):
+    assert _size(nbytes) == said
 
 
 def test_info(capsys):

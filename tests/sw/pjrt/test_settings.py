@@ -19,6 +19,37 @@ def test_all_of_it():
     assert Settings.read({"CELOSIA_FAST": "Yes"}).fast
 
 
+@pytest.mark.parametrize("name", ["STRICT", "FAST"])
+@pytest.mark.parametrize(("text", "value"), [
+    ("", False), ("0", False), ("false", False), ("No", False),
+    ("1", True), ("TRUE", True), ("yes", True)])
+def test_switches_are_on_or_off(name, text, value):
+    assert getattr(Settings.read({f"CELOSIA_{name}": text}), name.lower()) is value
+
+
+def test_what_is_empty_is_not_said():
+    names = "BACKEND", "PRESET", "STRICT", "FAST", "DEVICES", "TOPOLOGY", "BOARDS"
+    assert Settings.read({f"CELOSIA_{name}": "" for name in names}) == Settings.read({})
+
+
+def test_there_may_be_64_chips_in_as_many_processes():
+    most = {"CELOSIA_DEVICES": "64", "CELOSIA_TOPOLOGY": "4x4x4", "CELOSIA_BOARDS": "64",
+            "CELOSIA_BACKEND": "rtl"}
+    found = Settings.read(most)
+    assert (found.devices, found.boards, found.topology) == (64, 64, Topology((4, 4, 4)))
+    assert found.config == replace(preset("core"), ports=6)
+    for name in ("DEVICES", "BOARDS"):
+        with pytest.raises(PjrtError, match=f"CELOSIA_{name} must be a number from 1 to 64, "
+                                            f"not '65'"):
+            Settings.read(most | {f"CELOSIA_{name}": "65"})
+
+
+@pytest.mark.parametrize("name", ["DEVICES", "BOARDS"])
+def test_numbers_are_those_of_ascii(name):
+    with pytest.raises(PjrtError, match=f"^CELOSIA_{name} must be a number from 1 to 64, not '٢'$"):
+        Settings.read({"CELOSIA_DEVICES": "2", f"CELOSIA_{name}": "٢"})
+
+
 def test_links_give_the_chip_ports():
     found = Settings.read({"CELOSIA_DEVICES": "8", "CELOSIA_TOPOLOGY": "2x4"})
     assert (found.topology, found.config) == (Topology((2, 4)), replace(preset("core"), ports=4))
