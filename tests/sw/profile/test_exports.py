@@ -215,6 +215,10 @@ def test_perfetto_is_told_of_tracks_slices_flows_and_notes(three):
             (20 * (part.first + part.cycles), 10, END, [], {})))]
 
 
+def test_a_trace_is_of_100_mhz_where_nobody_says(three):
+    assert perfetto(three) == perfetto(three, megahertz=100)
+
+
 def test_slices_of_a_unit_do_not_cross(three):
     """Where one begins before the unit is free, it is shown from then on."""
     unit = np.array([2, 2, 2])
