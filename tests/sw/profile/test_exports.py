@@ -191,6 +191,7 @@ def test_perfetto_is_told_of_tracks_slices_flows_and_notes(three):
                 if key not in ("debug_annotations", "type", "track_uuid")]
         event = dict(event)
         seen.append((packet["timestamp"], event["track_uuid"], event["type"], rest, notes))
+    assert list(names) == list(range(1, len(names) + 1))  # 0 stands for none
     # A cycle is 20 ns.
     load, dot, add = (three.text(pc) for pc in range(3))
     assert seen == [
@@ -220,10 +221,17 @@ def test_a_trace_is_of_100_mhz_where_nobody_says(three):
 
 
 def test_slices_of_a_unit_do_not_cross(three):
-    """Where one begins before the unit is free, it is shown from then on."""
-    unit = np.array([2, 2, 2])
-    record = replace(three, unit=unit, start=np.array([10, 12, 13]), end=np.array([20, 20, 20]))
+    """Where one begins before the unit is free, it is shown from then on. What has a name already
+    is said by its number.
+    """
+    record = replace(three, pc=np.array([0, 1, 0]), unit=np.array([2, 2, 2]),
+                     start=np.array([10, 12, 13]), end=np.array([20, 20, 20]))
     told = [dict(packet) for _, packet in read(perfetto(record, megahertz=1000))[7:]]
+    new, said = [], []
+    for packet in told[:6:2]:
+        new += [dict(name)["iid"] for _, name in packet.get("interned_data", ())]
+        said.append(dict(packet["track_event"])["name_iid"])
+    assert (new, said) == ([1, 2], [1, 2, 1])
     slices = [packet["timestamp"] for packet in told
               if dict(packet["track_event"])["track_uuid"] == 4]
     assert slices == [10, 14, 14, 16, 16, 17]
