@@ -2,6 +2,7 @@
 
 from collections import Counter
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from celosia.arch.config import preset
 from celosia.graph import Source
 from celosia.model.timing import Reason
 from celosia.profile.lines import LineCost, by_line, waited
+from celosia.profile.measure import against
 from celosia.profile.profile import compare
 from celosia.profile.record import PathPart, Record
 from celosia.program.asm import assemble
@@ -155,3 +157,42 @@ def test_another_way_through_a_program_cannot_be_measured():
 def test_places_of_two_profiles_are_compared_by_their_difference():
     assert compare({"a": 5, "b": 100, "c": 7}, {"b": 90, "c": 7, "d": 30}) == [
         ("d", 0, 30), ("b", 100, 90), ("a", 5, 0), ("c", 7, 7)]
+
+
+def test_a_run_is_compared_with_the_model_by_lines_and_instructions():
+    """Durations of the model are 10, 8, 7, 15 and 8 cycles: what is 5 % off is near."""
+    model = made()
+    near = made(end=[20, 30, 40, 60, 58], start=[10, 22, 33, 45, 50])
+    far = replace(made(end=[20, 32, 40, 64, 58]), prediction=replace(
+        model.prediction, cycles=70, by_instruction={0: 20, 1: 12, 2: 8, 3: 24, 5: 6}))
+    found = against(SimpleNamespace(expected=(model, model), records=(near, far), cycles=133))
+    assert found == {
+        "model": 2 * model.cycles, "rtl": 133, "instructions_compared": 10, "near": 0.8,
+        "lines": [{"place": "store (end)", "model": 40, "rtl": 44},
+                  {"place": "(no source)", "model": 6, "rtl": 9},
+                  {"place": "net.py:3", "model": 40, "rtl": 40},
+                  {"place": "net.py:4", "model": 40, "rtl": 40}],
+        "instructions": [
+            {"pc": 3, "text": model.text(3), "place": "", "model": 15, "rtl": 19},
+            {"pc": 1, "text": model.text(1), "place": "net.py:4", "model": 8, "rtl": 10}]}
+
+
+@pytest.mark.parametrize(("cycles", "near"), [(100, 1), (105, 1), (95, 1), (106, 0), (94, 0)])
+def test_durations_are_near_within_5_per_cent(cycles, near):
+    """Here those of the last load, whose unit was free."""
+    model, chip = (made(start=[0, 0, 0, 0, 100], end=[20, 30, 40, 60, 100 + each])
+                   for each in (100, cycles))
+    found = against(SimpleNamespace(expected=(model,), records=(chip,), cycles=0))
+    assert found["near"] == (4 + near) / 5
+    assert [each["rtl"] - each["model"] for each in found["instructions"]] == (
+        [cycles - 100] if cycles != 100 else [])
+
+
+def test_five_instructions_that_differ_most_are_named():
+    model = made(start=[0] * 5, end=[100, 100, 100, 100, 200])
+    chips = [made(start=[0] * 5, end=[101, 90, 103, 96, 201]),
+             made(start=[0] * 5, end=[99, 100, 102, 100, 199])]
+    found = against(SimpleNamespace(expected=(model, model), records=chips, cycles=0))
+    assert [each["rtl"] - each["model"] for each in found["instructions"]] == [-10, -4, 3, 2, 1]
+    nothing = against(SimpleNamespace(expected=(), records=(), cycles=0))
+    assert (nothing["near"], nothing["instructions"]) == (1, [])
