@@ -75,6 +75,28 @@ def test_large_images_take_a_character_for_two_pixels():
     assert lines[0] == "   @" + " " * 24
 
 
+@pytest.mark.parametrize(("side", "size"), [(1, (1, 2)), (16, (16, 32)), (17, (8, 17)),
+                                            (18, (9, 18))])
+def test_a_picture_is_about_as_wide_as_high_on_a_terminal(side, size):
+    lines = show.picture(np.ones((side, side)), "utf-8")
+    assert (len(lines), len(lines[0])) == size
+    assert set("".join(lines)) == {"█"}
+
+
+@pytest.mark.parametrize("encoding", [None, "latin-1", "no such"])
+def test_five_shades_are_a_fifth_each(encoding):
+    image = np.array([[-0.5, 0.19, 0.21, 0.39], [0.41, 0.59, 0.61, 0.79],
+                      [0.81, 0.99, 1.0, 1.5], [0, 0, 0, 0]])
+    assert show.picture(image, encoding) == ["    ....", "++++####", "@@@@@@@@", "        "]
+
+
+def test_what_is_blank_in_all_pictures_is_left_out():
+    first, second = ["  ", "# ", "  ", "  ", "  "], ["  ", "  ", "  ", " #", "  "]
+    assert show.side_by_side([first, second], ["1", "two"]) == [
+        "#", "", "      #", "1    two"]
+    assert show.side_by_side([["  "], ["  "]], ["a", "b"]) == ["", "a    b"]
+
+
 def test_pictures_stand_above_their_captions():
     assert show.side_by_side([["##", "##"], ["..", ".."]], ["a", "b"], gap=1) == [
         "## ..", "## ..", "a  b"]
