@@ -251,3 +251,13 @@ def test_categories_are_those_that_xprof_knows(operation):
 def test_a_run_without_cycles_has_its_own_scale():
     nothing = program()
     assert (DeviceRun(nothing, BEGIN, cycles=7).scale, DeviceRun(nothing, BEGIN).scale) == (1, 1)
+
+
+@pytest.mark.parametrize(("value", "field", "found"), [
+    (0, "uint64_value", 0), (7, "uint64_value", 7), (-5, "int64_value", (1 << 64) - 5),
+    (2.5, "double_value", 2.5), ("text", "str_value", "text"), (b"raw", "bytes_value", b"raw")])
+def test_statistics_have_the_fields_of_their_types(value, field, found):
+    plane = xplane._Plane(1, "plane")
+    assert read(plane.stat("one", 1), "XStat") == [("metadata_id", 1), ("uint64_value", 1)]
+    assert read(plane.stat("two", value), "XStat") == [("metadata_id", 2), (field, found)]
+    assert dict(read(plane.stat("one", value), "XStat"))["metadata_id"] == 1

@@ -13,6 +13,7 @@ import pytest
 import celosia
 from celosia.graph import parse
 from celosia.serve import Limits, Service, make_model
+from celosia.serve.batcher import Batcher, _Job
 from serving import BATCH, WEIGHTS, Gate, serving
 
 #: A row's answer is how far it is from the mean of all rows.
@@ -70,6 +71,34 @@ def test_requests_of_several_sizes_are_split_and_put_together(model):
         assert status == 200
         assert answer.tolist() == (array @ WEIGHTS).tolist()
     assert metrics["celosia_run_seconds_count"] == 56 / BATCH
+
+
+@pytest.mark.parametrize(("most", "sizes", "runs"), [
+    # What is left of a request comes behind the others. Parts are: whose, from, to, at.
+    (8, (5, 5, 20, 1), [[(0, 0, 5, 0), (1, 0, 3, 5)], [(2, 0, 8, 0)],
+                        [(3, 0, 1, 0), (1, 3, 5, 1), (2, 8, 13, 3)], [(2, 13, 20, 0)]]),
+    (8, (8, 1), [[(0, 0, 8, 0)], [(1, 0, 1, 0)]]),
+    (8, (7, 1, 1), [[(0, 0, 7, 0), (1, 0, 1, 7)], [(2, 0, 1, 0)]]),
+    (3, (7,), [[(0, 0, 3, 0)], [(0, 3, 6, 0)], [(0, 6, 7, 0)]]),
+    (1, (2, 1), [[(0, 0, 1, 0)], [(1, 0, 1, 0)], [(0, 1, 2, 0)]]),
+])
+def test_a_run_takes_rows_in_turn(most, sizes, runs):
+    waiting = []
+    shown = SimpleNamespace(waiting=SimpleNamespace(set=waiting.append))
+    batches = Batcher(SimpleNamespace(model=None), shown, most, 0)
+    jobs = [_Job((), [], rows, None) for rows in sizes]
+    batches._jobs.extend(jobs)
+    batches._count(sum(sizes))
+    found = []
+    while batches._jobs:
+        run = batches._take()
+        assert run.rows == sum(part.end - part.first for part in run.parts) <= most
+        found.append([(jobs.index(part.job), part.first, part.end, part.at) for part in run.parts])
+    assert found == runs
+    left = [sum(sizes) - sum(end - first for run in runs[:i] for _, first, end, _ in run)
+            for i in range(len(runs) + 1)]
+    assert waiting == left
+    assert batches._worker.close(5)
 
 
 def test_a_large_request_takes_turns_with_others(model):
