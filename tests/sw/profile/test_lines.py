@@ -9,7 +9,7 @@ import pytest
 
 from celosia.arch.config import preset
 from celosia.graph import Source
-from celosia.model.timing import Reason
+from celosia.model.timing import Reason, Timing
 from celosia.profile.lines import LineCost, by_line, waited
 from celosia.profile.measure import against
 from celosia.profile.profile import compare
@@ -104,7 +104,7 @@ def test_the_path_ends_with_the_last_end():
 EVENTS = {
     "load_take": [30, 62], "load_done": [40, 70],
     "mxu_take": [20], "mxu_done": [45], "mxu_busy_from": [5, 24, 40], "mxu_busy_to": [9, 26, 44],
-    "vpu_take": [50], "vpu_done": [80], "store_take": [2], "store_done": [69]}
+    "vpu_take": [50], "vpu_done": [80], "store_take": [12], "store_done": [69]}
 COUNTERS = {"cycles": 85, "instructions": 6, "bytes_read": 32, "bytes_written": 64,
             **{f"{name}_busy": i for i, name in enumerate(("load", "store", "mxu", "vpu",
                                                             "scalar"))}}
@@ -120,11 +120,11 @@ def test_a_run_of_the_chip_has_its_own_times():
     one before had ended; in the array, when its first row was there.
     """
     found = measured()
-    assert found.start.tolist() == [25, 20, 49, 0, 57]
+    assert found.start.tolist() == [25, 20, 49, 8, 57]
     assert found.end.tolist() == [40, 45, 80, 69, 70]
-    assert found.occupied.tolist() == [15, 25, 31, 69, 13]
-    assert found.issued.tolist() == [5, 8, 11, 0, 16]
-    assert found.checked.tolist() == [10, 12, 20, 0, 46]
+    assert found.occupied.tolist() == [15, 25, 31, 61, 13]
+    assert found.issued.tolist() == [5, 8, 11, 8, 16]
+    assert found.checked.tolist() == [10, 12, 20, 8, 46]
     assert found.made_by == "rtl"
     told = found.prediction
     assert (told.cycles, told.instructions, told.bytes_read, told.bytes_written) == (85, 6, 32, 64)
@@ -132,6 +132,14 @@ def test_a_run_of_the_chip_has_its_own_times():
     # What is left at the end is the halt's.
     assert told.by_instruction == {0: 40, 1: 5, 2: 35, 5: 5}
     assert told.by_source == {}
+
+
+def test_the_first_instruction_begins_with_the_run_at_the_earliest():
+    assert measured(store_take=[2], vpu_take=[0]).start.tolist()[2:4] == [0, 0]
+
+
+def test_a_record_is_of_the_usual_memory_where_nobody_says():
+    assert Record.of(assemble(PROGRAM), preset("nano")).timing == Timing()
 
 
 @pytest.mark.parametrize(("take", "start"), [

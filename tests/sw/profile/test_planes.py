@@ -230,6 +230,29 @@ def test_steps_are_of_what_takes_longest_in_all(net):
         assert groups == ([0, 1, 1] if count == 2 else [0, 0, 1, 2])
 
 
+def events_of(record):
+    [device, _], _ = planes([DeviceRun(program(record), BEGIN)], megahertz=1e6)
+    return [event[:3] for event in device.lines["XLA Ops"][2]]
+
+
+def test_what_ends_with_another_has_no_cycles_of_its_own():
+    record = replace(made(63), end=np.array([20, 20, 40, 40, 63]))
+    assert events_of(record) == [("%convert.0 = convert()", 0, 20), ("%add.2 = add(sum)", 20, 20),
+                                 ("%operation.4 = ()", 40, 23)]
+
+
+def test_a_program_without_sources_is_one_operation():
+    record = made(63)
+    record = replace(record, program=replace(record.program, sources=()))
+    assert events_of(record) == [("%operation.0 = ()", 0, 60), ("%operation.0 = ()", 60, 3)]
+
+
+def test_what_is_left_is_the_last_instructions():
+    record = made(63)
+    record = replace(record, program=replace(record.program, sources=(*SOURCES[:5], "end")))
+    assert events_of(record)[-2:] == [("%copy.3 = copy(end)", 40, 20), ("%end.5 = end()", 60, 3)]
+
+
 def test_of_many_runs_the_later_ones_have_no_units(net, monkeypatch):
     runs = [DeviceRun(program(made(63)), BEGIN)] * 3
     # A step has a module, a step and 5 operations, and then 5 instructions.
