@@ -96,6 +96,12 @@ def test_where_nobody_is_waited_for_the_path_goes_along_what_was_issued():
         PathPart(20, 25, 3, "check"), PathPart(45, 15, 3, "store"))
 
 
+def test_the_window_may_wait_for_the_very_first():
+    assert made(gated=[-1, -1, -1, 0, -1]).critical == (
+        PathPart(0, 10, 0, "fetch"), PathPart(10, 10, 0, "load"), PathPart(20, 25, 3, "window"),
+        PathPart(45, 15, 3, "store"))
+
+
 def test_the_path_ends_with_the_last_end():
     assert made(end=[20, 30, 40, 60, 61]).critical[-2:] == (
         PathPart(20, 30, 4, "load"), PathPart(50, 11, 4, "load"))
@@ -132,6 +138,24 @@ def test_a_run_of_the_chip_has_its_own_times():
     # What is left at the end is the halt's.
     assert told.by_instruction == {0: 40, 1: 5, 2: 35, 5: 5}
     assert told.by_source == {}
+
+
+def test_what_is_left_is_the_last_instructions_if_anything_is():
+    def spent(cycles, **events):
+        events = {name: np.array(each) for name, each in (EVENTS | events).items()}
+        record = made(pc=[0, 1, 2, 5, 4])  # here a store is the last
+        return record.measured(events, COUNTERS | {"cycles": cycles}).prediction.by_instruction
+    assert spent(85, store_done=[82]) == {0: 40, 1: 5, 2: 35, 5: 2 + 3}
+    assert spent(82, store_done=[82]) == {0: 40, 1: 5, 2: 35, 5: 2}
+    assert spent(80) == {0: 40, 1: 5, 2: 35}
+
+
+def test_a_program_that_does_nothing_and_says_nothing():
+    record = Record.of(assemble(".chip nano\nhalt"), preset("nano"))
+    assert (len(record), record.critical) == (0, ())
+    assert record.source(0) == ("", Source())
+    [line] = by_line(record)
+    assert (line.place, line.cycles) == ("(no source)", record.cycles)
 
 
 def test_the_first_instruction_begins_with_the_run_at_the_earliest():
