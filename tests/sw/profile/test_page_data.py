@@ -116,6 +116,12 @@ def test_texts_are_those_that_cost_most(two, monkeypatch):
     assert unpacked(data._texts(two[0])["pc"]) == [0, 1, 2, 3, 4, 6, 7, 8, 9, 10]
 
 
+def test_files_of_2_mib_are_shown_and_larger_ones_not(tmp_path):
+    for name, size in (("most", 2 << 20), ("more", (2 << 20) + 1)):
+        (tmp_path / name).write_bytes(b"a" * size)
+    assert list(data.files_of(["most", "more"], [tmp_path])) == ["most"]
+
+
 def test_states_are_work_losses_waits_and_rest(two):
     assert data.states(two[0][:1]) == {
         "load": {"at work": 5, "lost to banks and bus": 1, "waits: fetch": 10, "waits: unit": 36,
