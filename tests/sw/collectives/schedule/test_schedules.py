@@ -50,6 +50,17 @@ def test_all_reduce_and_its_halves(text, words, pieces):
     equal(joined, group.all_reduce(arrays, "add"))
 
 
+@pytest.mark.parametrize("make", [all_reduce, reduce_scatter, all_gather])
+@pytest.mark.parametrize("text", ["1x4", "4x1", "1x1x4"])
+def test_a_dimension_of_one_chip_has_no_part(text, make):
+    """What has one dimension with links is the ring, on its ports."""
+    topology, ring = Topology.parse(text), Topology.ring(4)
+    first = 2 * topology.extents.index(4)
+    made, wanted = make(topology, 100), make(ring, 100)
+    assert made.steps == tuple(step._replace(port=step.port + first) for step in wanted.steps)
+    assert list(made.words_of(2)) == list(wanted.words_of(2))
+
+
 @pytest.mark.parametrize("chips", [1, 2, 5])
 def test_a_chain_sums_in_the_order_of_the_group(chips):
     arrays = flat(chips, 50)

@@ -6,6 +6,7 @@ from multiplying import Multiplying
 
 from celosia.arch.config import preset
 from celosia.arch.isa import MatmulFormat
+from celosia.arch.vector import VectorOp
 from celosia.compiler.errors import CompileError
 from celosia.compiler.lowered import Region
 
@@ -69,6 +70,17 @@ def test_what_is_left_transposed(shape, kind, on_chip):
 def test_what_is_left_transposed_of_parts():
     region = Region(range(100, 460), range(50, 500))
     Multiplying(CORE).dot(1, 144, 205, 100, region=region, turned=True)
+
+
+@pytest.mark.parametrize(("shape", "on_chip", "panels"), [
+    ((1, 48, 200, 70), False, [3, 5, 5]), ((1, 48, 200, 70), True, [1, 3, 3, 3, 3]),
+    # More blocks than panels: the last ones of the rows have none.
+    ((1, 112, 35, 350), False, ([0] + [1] * 3 + [0] * 7) * 2)], ids=str)
+def test_blocks_transpose_equal_shares(shape, on_chip, panels):
+    """Else one block waits for all that it transposes; the first has what is left over."""
+    made = Multiplying(CORE).dot(*shape, on_chip=(on_chip, False), turned=True)
+    assert [sum(getattr(op.command, "op", None) is VectorOp.TRANSPOSE for op in block.operations)
+            for block in made.emitted.blocks] == panels
 
 
 @pytest.mark.parametrize("on_chip", [(True, False), (False, True), (True, True)], ids=str)
