@@ -7,8 +7,10 @@ from moving import CORE
 from multiplying import Multiplying
 
 from celosia.compiler.api import compile
+from celosia.compiler.emit import product, tiling
 from celosia.compiler.emit.tiling import cuts
 from celosia.frontend import import_stablehlo
+from celosia.graph import parse
 
 
 def test_cuts():
@@ -86,3 +88,118 @@ def test_short_blocks_have_room():
     """Results of short blocks cannot lie where their operands do: these need more rows."""
     made = compile(import_stablehlo(_SOFTMAX), CORE)
     assert made.prediction.cycles < 110_000  # it says so if a row is beyond the memory
+
+
+#: Products on either side of what decides how they are cut: chip and graph.
+GRAPHS = {
+    "alone": ("core", """
+        graph g(%0: f32[70,200], %1: f32[200,90]) {
+          %2 = dot(%0, %1) dtype=f32 contract=[[1,0]] : f32[70,90]
+          return %2
+        }"""),
+    "of bytes": ("nano", """
+        graph g(%0: i8[50,90], %1: i8[35,90]) {
+          %2 = dot(%0, %1) dtype=i32 contract=[[1,1]] : i32[50,35]
+          return %2
+        }"""),
+    "of columns": ("core4", """
+        graph g(%0: bf16[75,66], %1: bf16[75,40]) {
+          %2 = dot(%0, %1) dtype=f32 contract=[[0,0]] : f32[66,40]
+          return %2
+        }"""),
+    "added to in place": ("core", """
+        graph g(%0: f32[70,90] donated, %1: bf16[70,40], %2: bf16[40,90]) {
+          %3 = dot(%1, %2) dtype=f32 contract=[[1,0]] : f32[70,90]
+          %4 = add(%3, %0) : f32[70,90]
+          return %4
+        }"""),
+    "beside two others": ("core", """
+        graph g(%0: f32[150,64], %1: f32[64,90], %2: f32[150,90], %3: f32[150,90]) {
+          %4 = dot(%0, %1) dtype=f32 contract=[[1,0]] : f32[150,90]
+          %5 = add(%4, %2) : f32[150,90]
+          %6 = multiply(%5, %3) : f32[150,90]
+          return %5, %6
+        }"""),
+    "beside two others of wide rows": ("core", """
+        graph g(%0: f32[50,64], %1: f32[64,190], %2: f32[50,190], %3: f32[50,190]) {
+          %4 = dot(%0, %1) dtype=f32 contract=[[1,0]] : f32[50,190]
+          %5 = add(%4, %2) : f32[50,190]
+          %6 = multiply(%5, %3) : f32[50,190]
+          return %5, %6
+        }"""),
+    "from both sides": ("core", """
+        graph g(%0: f32[64,96], %1: f32[96,80], %2: f32[64,48]) {
+          %3 = dot(%0, %1) dtype=f32 contract=[[1,0]] : f32[64,80]
+          %4 = dot(%0, %2) dtype=f32 contract=[[0,0]] : f32[96,48]
+          return %3, %4
+        }"""),
+    "of a batch": ("core", """
+        graph g(%0: f32[5,20,40], %1: f32[5,24,40]) {
+          %2 = dot(%0, %1) dtype=f32 batch=[[0,0]] contract=[[2,2]] : f32[5,20,24]
+          return %2
+        }"""),
+    "and shares of its rows": ("core", """
+        graph g(%0: f32[100,40], %1: f32[40,75]) {
+          %2 = dot(%0, %1) dtype=f32 contract=[[1,0]] : f32[100,75]
+          %3 = exp(%2) : f32[100,75]
+          %4 = constant() value=f32[]{0.0} : f32[]
+          %5 = reduce(%3, %4) dims=[1] reducer=add : f32[100]
+          %6 = broadcast(%5) shape=[100,75] dims=[0] : f32[100,75]
+          %7 = divide(%3, %6) : f32[100,75]
+          return %7
+        }"""),
+    "of images": ("core", """
+        graph g(%0: f32[4,12,12,20], %1: f32[3,3,20,24]) {
+          %2 = convolution(%0, %1) dtype=f32 layout="b01f_01io->b01f" stride=[2,1]
+              padding=[[1,1],[1,1]] x_dilation=[1,1] w_dilation=[1,1] : f32[4,6,12,24]
+          return %2
+        }"""),
+}
+#: Of each product: blocks of rows, panels of columns and of depth of a block, and cycles; how many
+#: ways there are, and their cycles in all.
+CUT = {
+    "alone": [(1, 6, 13, 7090.731, 384, 11073555.981)],
+    "of bytes": [(1, 2, 23, 11289.278, 508, 14395475.4)],
+    "of columns": [(1, 2, 19, 13444.032, 384, 15872928.882)],
+    "added to in place": [(2, 2, 3, 2391.962, 764, 7840997.918)],
+    "beside two others": [(5, 5, 4, 7570.933, 1176, 28185485.246)],
+    "beside two others of wide rows": [(2, 3, 4, 6297.684, 1196, 25007529.681)],
+    "from both sides": [(1, 5, 6, 3259.06, 60, 266101.236), (2, 3, 4, 1997.471, 204, 1615024.343)],
+    "of a batch": [(5, 2, 3, 2222.5, 22, 140220.295)],
+    "and shares of its rows": [(4, 5, 3, 5675.569, 140, 2344476.353)],
+    "of images": [(8, 2, 4, 10111.101, 176, 7987555.132)],
+}
+
+
+@pytest.fixture
+def tilings(monkeypatch):
+    """Return a call that compiles and gives each product's search, for all forms, and its plan."""
+    def call(chip, text):
+        found = []
+
+        def choose(*arguments):
+            best = tiling.choose_tiling(*arguments)
+            *rest, forms, body = arguments
+            found.append(([tiling._Search(*rest, form, body) for form in forms], best[1]))
+            return best
+
+        monkeypatch.setattr(product, "choose_tiling", choose)
+        compile(parse(text), chip, cache=False)
+        return found
+
+    return call
+
+
+@pytest.mark.parametrize("name", GRAPHS)
+def test_how_products_are_cut(tilings, name):
+    """The best of all ways is found, and what is thought of each way is as it was.
+
+    One wrong term in the estimate would choose another way for a few shapes only.
+    """
+    rows = []
+    for searches, best in tilings(*GRAPHS[name]):
+        every = [each for search in searches for each in search.candidates()]  # none is left out
+        assert best.cycles == min(each.cycles for each in every)
+        rows.append((len(best.boxes), best.panels, best.depth, round(best.cycles, 3), len(every),
+                     round(math.fsum(each.cycles for each in every), 3)))
+    assert rows == CUT[name]
