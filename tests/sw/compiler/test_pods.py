@@ -8,12 +8,12 @@ import hashlib
 from dataclasses import replace
 
 import pytest
-from sw.compiler.test_overlap import layer
 
 import celosia
 from celosia.arch.config import preset
 from celosia.compiled.steps import ChipStep
 from celosia.graph import parse
+from sw.compiler.test_overlap import layer
 
 GROUPS = "groups=[[0,1,2,3]]"
 EXCHANGES = {
@@ -56,8 +56,8 @@ GRAPHS = {name: parse(f"""
           return %4
         }""")}
 
-#: By name and ports: place and arguments of each step, and of one of the chip its instructions, bytes
-#: of memory, and code.
+#: By name and ports: place and arguments of each step; of one of the chip its instructions, bytes of
+#: memory, and code.
 STEPS = {
     ("gathered", 0): [
         "chip [0] 7 23040 fb8253 f4ca0c",
