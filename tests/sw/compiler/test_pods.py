@@ -56,8 +56,8 @@ GRAPHS = {name: parse(f"""
           return %4
         }""")}
 
-#: By name and ports: place and arguments of each step; of one of the chip its instructions, bytes of
-#: memory, and code.
+#: By name, ports: place and arguments of each step; of one of the chip its instructions, bytes
+#: of memory, and code.
 STEPS = {
     ("gathered", 0): [
         "chip [0] 7 23040 fb8253 f4ca0c",

@@ -1,6 +1,7 @@
 """How products are cut: the array is busy nearly all of the time."""
 
 import math
+from types import SimpleNamespace
 
 import pytest
 from moving import CORE
@@ -102,6 +103,11 @@ GRAPHS = {
           %2 = dot(%0, %1) dtype=i32 contract=[[1,1]] : i32[50,35]
           return %2
         }"""),
+    "of a great depth": ("nano", """
+        graph g(%0: i8[9,2048], %1: i8[2048,8]) {
+          %2 = dot(%0, %1) dtype=i32 contract=[[1,0]] : i32[9,8]
+          return %2
+        }"""),
     "of columns": ("core4", """
         graph g(%0: bf16[75,66], %1: bf16[75,40]) {
           %2 = dot(%0, %1) dtype=f32 contract=[[0,0]] : f32[66,40]
@@ -156,32 +162,57 @@ GRAPHS = {
         }"""),
 }
 #: Of each product: blocks of rows, panels of columns and of depth of a block, and cycles; how many
-#: ways there are, and their cycles in all.
+#: ways are looked at, how many there are, and the cycles of all of them.
 CUT = {
-    "alone": [(1, 6, 13, 7090.731, 384, 11073555.981)],
-    "of bytes": [(1, 2, 23, 11289.278, 508, 14395475.4)],
-    "of columns": [(1, 2, 19, 13444.032, 384, 15872928.882)],
-    "added to in place": [(2, 2, 3, 2391.962, 764, 7840997.918)],
-    "beside two others": [(5, 5, 4, 7570.933, 1176, 28185485.246)],
-    "beside two others of wide rows": [(2, 3, 4, 6297.684, 1196, 25007529.681)],
-    "from both sides": [(1, 5, 6, 3259.06, 60, 266101.236), (2, 3, 4, 1997.471, 204, 1615024.343)],
-    "of a batch": [(5, 2, 3, 2222.5, 22, 140220.295)],
-    "and shares of its rows": [(4, 5, 3, 5675.569, 140, 2344476.353)],
-    "of images": [(8, 2, 4, 10111.101, 176, 7987555.132)],
+    "alone": [(1, 6, 13, 7090.731, 80, 384, 11073555.981)],
+    "of bytes": [(1, 2, 23, 11289.278, 154, 508, 14395475.4)],
+    "of a great depth": [(1, 2, 43, 13448.094, 30, 286, 24167211.86)],
+    "of columns": [(1, 2, 19, 13444.032, 96, 384, 15872928.882)],
+    "added to in place": [(2, 2, 3, 2391.962, 220, 764, 7840997.918)],
+    "beside two others": [(5, 5, 4, 7570.933, 696, 1176, 28185485.246)],
+    "beside two others of wide rows": [(2, 3, 4, 6297.684, 556, 1196, 25007529.681)],
+    "from both sides": [(1, 5, 6, 3259.06, 60, 60, 266101.236),
+                        (2, 3, 4, 1997.471, 52, 204, 1615024.343)],
+    "of a batch": [(5, 2, 3, 2222.5, 10, 22, 140220.295)],
+    "and shares of its rows": [(4, 5, 3, 5675.569, 92, 140, 2344476.353)],
+    "of images": [(8, 2, 4, 10111.101, 80, 176, 7987555.132)],
 }
+
+
+@pytest.mark.parametrize(("total", "room", "most", "least", "ways"), [
+    (100_000, 20, 16, 7, 6), (400_000, 20, 16, 16, 1), (16384 * 5, 20, 16, 5, 8),
+    (300, 1000, 300, 1, 21)])
+def test_rows_in_very_many_blocks_are_not_looked_at(total, room, most, least, ways):
+    """But where there is no other way."""
+    search = object.__new__(tiling._Search)
+    search.total, search.acc, search.busy, search.dim = total, room, False, 16
+    search.cluster = SimpleNamespace(space=(total, 40))
+    found = [max(count for _, count in each) for each in search.row_cuts()]
+    assert found == sorted(set(found), reverse=True)
+    assert (found[0], found[-1], len(found)) == (most, least, ways)
 
 
 @pytest.fixture
 def tilings(monkeypatch):
-    """Return a call that compiles and gives each product's search, for all forms, and its plan."""
+    """Return a call that compiles and gives of each product the searches of all forms, its plan,
+    and how many ways were looked at."""
     def call(chip, text):
-        found = []
+        found, looked = [], []
+        estimate = tiling._Search.estimate
+
+        def counted(*arguments):
+            looked.append(arguments)
+            return estimate(*arguments)
 
         def choose(*arguments):
+            looked.clear()
             best = tiling.choose_tiling(*arguments)
             *rest, forms, body = arguments
-            found.append(([tiling._Search(*rest, form, body) for form in forms], best[1]))
+            found.append(([tiling._Search(*rest, form, body) for form in forms], best[1],
+                          len(looked)))
             return best
+
+        monkeypatch.setattr(tiling._Search, "estimate", counted)
 
         monkeypatch.setattr(product, "choose_tiling", choose)
         compile(parse(text), chip, cache=False)
@@ -192,14 +223,15 @@ def tilings(monkeypatch):
 
 @pytest.mark.parametrize("name", GRAPHS)
 def test_how_products_are_cut(tilings, name):
-    """The best of all ways is found, and what is thought of each way is as it was.
+    """The best of all ways is found without a look at all of them, and what is thought of each
+    is kept.
 
     One wrong term in the estimate would choose another way for a few shapes only.
     """
     rows = []
-    for searches, best in tilings(*GRAPHS[name]):
+    for searches, best, looked in tilings(*GRAPHS[name]):
         every = [each for search in searches for each in search.candidates()]  # none is left out
         assert best.cycles == min(each.cycles for each in every)
-        rows.append((len(best.boxes), best.panels, best.depth, round(best.cycles, 3), len(every),
-                     round(math.fsum(each.cycles for each in every), 3)))
+        rows.append((len(best.boxes), best.panels, best.depth, round(best.cycles, 3), looked,
+                     len(every), round(math.fsum(each.cycles for each in every), 3)))
     assert rows == CUT[name]
