@@ -7,6 +7,8 @@ import celosia
 from celosia.compiler import canonical
 from celosia.frontend import FrontendError
 from celosia.frontend.narrow import narrow
+from celosia.frontend.wide import joins
+from celosia.frontend.wide.words import Wide
 from celosia.graph import (
     CORE,
     DType,
@@ -286,3 +288,17 @@ def test_what_words_cannot_do_is_said_at_once():
         "arg_reduce: indices of 64 bits must be known (iota)",
         ("convert: elements must have at most 32 bits where they are not constant, not f64[4]: "
          "cast them to f32")]
+
+
+@pytest.mark.parametrize(("number", "signed"), [
+    *((number, True) for number in (0, 1, -1, 2**32, 2**61, 2**62, 2**62 + 1, 2**63 - 1, -2**62,
+                                    -2**63, 1 - 2**63, -2**32)),
+    *((number, False) for number in (0, 2**62, 2**63 - 1, 2**63, 2**64 - 1))])
+def test_the_number_that_words_are(number, signed):
+    low, high = (constant(number >> shift & 0xFFFFFFFF, DType.U32) for shift in (0, 32))
+    assert joins.number_of(Wide(low, high, signed)) == number
+    rows = op("reshape", op("broadcast", high, shape=(2, 3), dims=()), shape=(6,))
+    assert joins.number_of(Wide(low, rows, signed)) == number
+    unknown = parameter(TensorType(DType.U32, ()))
+    for pair in ((low, unknown), (unknown, high), (low, constant([1, 2], DType.U32))):
+        assert joins.number_of(Wide(*pair, signed)) is None

@@ -1,12 +1,16 @@
 """Cycles lost to bank conflicts, as measured on the RTL of core with 96 rows of ``fadd``."""
 
+from itertools import product
+
 import pytest
 
 from celosia.arch.config import BANKS
 from celosia.arch.streams import Stream
 from celosia.model.timing.banks import (
     constant_bank,
+    in_step,
     lost_beside,
+    lost_between,
     lost_by_pair,
     lost_by_repeats,
     walked,
@@ -78,3 +82,51 @@ def test_transfers_beside_streams(cycles, groups, others, measured):
 def test_a_transfer_waits_for_a_bank_that_is_never_free():
     chip = Stream(0, (1, 128), (0, BANKS))
     assert lost_beside(walked(chip, 1), ((0, 0),)) == pytest.approx(1, abs=0.01)
+
+
+#: Cycles that rows come later, and take longer, in all, by shape, beats of a row and banks.
+PAIRS = {
+    (20, 1, 1): [(0, 960), (2, 630), (1, 424), (0, 1920), (4, 1068), (2, 720)],
+    (4, 5, 1): [(0, 960), (2, 506), (1, 324), (0, 1920), (4, 1062), (2, 571)],
+    (3, 2, 4): [(0, 1152), (0, 520), (0, 332), (0, 2304), (0, 1146), (0, 647)],
+    (1, 1, 30): [(0, 1440), (0, 836), (0, 499), (0, 2880), (0, 1510), (0, 898)]}
+
+
+@pytest.mark.parametrize("counts", PAIRS, ids=str)
+def test_what_streams_of_all_kinds_lose(counts):
+    found = []
+    for fold, banks in product((1, 2), (1, 2, 4)):
+        each = [lost_by_pair(Stream(7, counts, p), Stream(7 + apart, counts, q), fold, banks)
+                for p, q, apart in product(((0, 1, 4), (1, 4, 0), (2, 3, 6), (4, 0, 1)),
+                                           ((0, 1, 4), (1, 4, 0), (3, 2, 5)), (0, 1, 2, 5))]
+        found.append(tuple(map(sum, zip(*each, strict=True))))
+    assert found == PAIRS[counts]
+
+
+@pytest.mark.parametrize(("counts", "strides", "again", "lost"), [
+    ((2, 8, 1), (0, 1, 0), 3, 32), ((2, 1, 1), (0, 0, 0), 2, 2), ((1, 8, 1), (0, 0, 1), 3, 16),
+    ((1, 2, 1), (1, 0, 0), 3, 4), ((1, 8, 1), (0, 1, 0), 3, 0), ((3, 8, 1), (1, 0, 0), 3, 0),
+    ((2, 8, 3), (1, 0, 16), 3, 24), ((2, 1, 8), (1, 0, 0), 3, 0)])
+def test_how_soon_a_row_is_added_to_again(counts, strides, again, lost):
+    assert lost_by_repeats(Stream(0, counts, strides), again) == lost
+
+
+@pytest.mark.parametrize(("span", "beside", "rate", "lost"), [
+    # As many cycles as are beside each other; those that are lost are so, too.
+    ((0, 10), (20, 40), 0.0, 0), ((0, 10), (4, 40), 0.5, 6), ((0, 10), (4, 12), 0.5, 4),
+    ((6, 10), (0, 40), 0.2, 1), ((6, 50), (0, 40), 0.2, 6.8), ((6, 10), (0, 40), 1.0, 34),
+    ((6, 10), (8, 40), 1.5, 48)])
+def test_a_transfer_waits_as_long_as_others_are_beside_it(span, beside, rate, lost):
+    assert lost_between(*span, *beside, rate) == pytest.approx(lost)
+
+
+def test_streams_in_step_are_known_by_their_banks():
+    """The second of two that begin in one bank comes a step later; of rows, the first that step."""
+    rows = Stream(6, (5, 2, 1), (3, 7, 0))
+    assert in_step(rows) == ((0, 3),)
+    assert in_step(rows, Stream(9, (1, 5, 2), (3, 6, 1))) == ((0, 3), (3, 2))
+    assert in_step(rows, Stream(10, (1, 1, 5), (3, 6, 5))) == ((0, 3), (-3, 1))
+    assert in_step(rows, Stream(2, (1, 1, 1), (1, 1, 1))) == ((0, 3), (-3, 0))
+    assert [constant_bank(Stream(6, counts, (4, 1, 8))) for counts in (
+        (5, 1, 2), (5, 2, 1), (1, 1, 1))] == [2, None, 2]
+    assert walked(Stream(0, (300, 5), (6, 7)), 3) == (256, 2, 3, 3)

@@ -11,6 +11,7 @@ import pytest
 
 from celosia.arch.config import preset
 from celosia.model import Machine, Timing
+from celosia.model.timing import cost, estimator
 from celosia_sim.randprog import random_program
 
 CHIPS = {name: preset(name) for name in ("pico", "nano", "edge", "core4", "core", "v2")}
@@ -88,3 +89,89 @@ def test_cycles_are_as_they_were(chip):
     found = {name: [program.run(Machine(CHIPS[chip], timing=timing)).cycles
                     for program in programs] for name, timing in MEMORIES.items()}
     assert found == CYCLES[chip]
+
+
+#: Of all commands, by chip and memory: the sum of each entry of `Cost`.
+COSTS = {
+    "pico": {
+        "fast": [1480, 671, 2491, 74, 3, 49.867, 38, 138.733, 305, 471, 0.0],
+        "usual": [1480, 671, 3211, 74, 3, 49.867, 38, 138.733, 305, 597, 0.0],
+        "few bursts": [1480, 7789, 9655, 74, 3, 49.867, 214, 128.436, 305, 597, 0.0],
+        "SDRAM": [1480, 1245, 3023, 74, 3, 205.033, 47, 138.243, 824, 471, 19.983],
+    },
+    "nano": {
+        "fast": [1432, 1073, 3480, 140, 0, 143.939, 31, 135.0, 705, 892, 0.0],
+        "usual": [1432, 1073, 6095, 140, 0, 143.939, 31, 135.0, 705, 969, 0.0],
+        "few bursts": [1432, 12102, 14792, 140, 0, 143.939, 336, 90.532, 705, 969, 0.0],
+        "SDRAM": [1432, 2399, 4654, 140, 0, 542.237, 59, 134.107, 1955, 892, 26.813],
+    },
+    "edge": {
+        "fast": [1924, 1475, 4722, 448, 0, 84.0, 57, 177.0, 716, 549, 0.0],
+        "usual": [1924, 1475, 6048, 448, 0, 84.0, 57, 177.0, 716, 633, 0.0],
+        "few bursts": [1924, 9713, 13366, 448, 0, 84.0, 453, 154.979, 716, 633, 0.0],
+        "SDRAM": [1924, 2544, 5713, 448, 0, 297.044, 95, 176.154, 1719, 549, 34.254],
+    },
+    "core4": {
+        "fast": [1634, 810, 3536, 136, 10, 94.333, 45, 152.667, 347, 777, 0.0],
+        "usual": [1634, 810, 5195, 136, 10, 94.333, 45, 152.667, 347, 924, 0.0],
+        "few bursts": [1634, 8660, 11761, 136, 10, 94.333, 395, 127.101, 347, 924, 0.0],
+        "SDRAM": [1634, 1656, 4289, 136, 10, 381.147, 80, 153.186, 1132, 777, 31.167],
+    },
+    "core": {
+        "fast": [1611, 1810, 5241, 288, 0, 125.833, 26, 150.25, 1002, 851, 0.0],
+        "usual": [1611, 1810, 6787, 288, 0, 125.833, 26, 150.25, 1002, 1047, 0.0],
+        "few bursts": [1611, 25694, 29356, 288, 0, 125.833, 202, 127.09, 1002, 1047, 0.0],
+        "SDRAM": [1611, 3781, 7128, 288, 0, 479.49, 36, 150.117, 2711, 851, 35.246],
+    },
+    "v2": {
+        "fast": [1874, 6779, 21741, 5248, 516, 171.857, 19, 169.0, 1608, 704, 0.0],
+        "usual": [1874, 6779, 23083, 5248, 516, 171.857, 19, 169.0, 1608, 858, 0.0],
+        "few bursts": [1874, 29277, 44772, 5248, 516, 171.857, 190, 149.739, 1608, 858, 0.0],
+        "SDRAM": [1874, 9987, 24883, 5248, 516, 668.307, 36, 169.0, 4816, 704, 0.0],
+    },
+    "edge, folded": {
+        "fast": [1924, 2639, 6486, 448, 0, 84.0, 57, 177.0, 716, 561, 0.0],
+        "usual": [1924, 2639, 7812, 448, 0, 84.0, 57, 177.0, 716, 645, 0.0],
+        "few bursts": [1924, 10853, 15099, 448, 0, 84.0, 453, 154.979, 716, 645, 0.0],
+        "SDRAM": [1924, 3708, 7477, 448, 0, 297.044, 95, 176.154, 1719, 561, 34.254],
+    },
+    "core, folded": {
+        "fast": [1611, 3283, 9430, 288, 0, 125.833, 26, 150.25, 1002, 879, 0.0],
+        "usual": [1611, 3283, 10976, 288, 0, 125.833, 26, 150.25, 1002, 1075, 0.0],
+        "few bursts": [1611, 27152, 33506, 288, 0, 125.833, 202, 127.09, 1002, 1075, 0.0],
+        "SDRAM": [1611, 5254, 11317, 288, 0, 479.49, 36, 150.117, 2711, 879, 35.246],
+    },
+    "core, narrow": {
+        "fast": [2416, 7665, 12894, 512, 289, 753.0, 62, 230.0, 5929, 978, 0.0],
+        "usual": [2416, 7665, 14301, 512, 289, 753.0, 62, 230.0, 5929, 1251, 0.0],
+        "few bursts": [2416, 24994, 30732, 512, 289, 753.0, 266, 214.09, 5929, 1251, 0.0],
+        "SDRAM": [2416, 14800, 19966, 512, 289, 1899.91, 113, 230.0, 13064, 978, 28.22],
+    },
+}
+
+
+@pytest.fixture
+def commands(monkeypatch):
+    """Return a call that runs a program and gives the tensor instructions of it."""
+    def call(program, config):
+        found = []
+        monkeypatch.setattr(estimator, "cost", lambda command, *rest: (
+            found.append(command), cost(command, *rest))[1])
+        program.run(Machine(config))
+        return found
+
+    return call
+
+
+def sums(found, config, timing):
+    each = zip(*(cost(command, config, timing) for command in found), strict=True)
+    return [round(sum(column), 3) for column in each]
+
+
+@pytest.mark.parametrize("chip", CHIPS)
+def test_costs_of_commands_are_as_they_were(commands, chip):
+    """By themselves: in a program much is hidden by what is slower."""
+    found = [command for seed in SEEDS
+             for command in commands(random_program(CHIPS[chip], seed, 100), CHIPS[chip])]
+    assert {name: sums(found, CHIPS[chip], timing)
+            for name, timing in MEMORIES.items()} == COSTS[chip]
