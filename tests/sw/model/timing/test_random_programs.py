@@ -15,7 +15,8 @@ from celosia.model.timing import cost, estimator
 from celosia_sim.randprog import random_program
 
 CHIPS = {name: preset(name) for name in ("pico", "nano", "edge", "core4", "core", "v2")}
-CHIPS |= {"edge, folded": replace(CHIPS["edge"], lanes=2),
+CHIPS |= {"nano, folded": replace(CHIPS["nano"], lanes=2),
+          "edge, folded": replace(CHIPS["edge"], lanes=2),
           "core, folded": replace(CHIPS["core"], lanes=4),
           "core, narrow": replace(CHIPS["core"], bus_bytes=4, window=2)}
 MEMORIES = {
@@ -61,6 +62,12 @@ CYCLES = {
         "usual": [6492, 4469, 5555],
         "few bursts": [23353, 6542, 8352],
         "SDRAM": [8423, 5008, 6113],
+    },
+    "nano, folded": {
+        "fast": [1329, 1968, 7033],
+        "usual": [1449, 2108, 7248],
+        "few bursts": [3557, 3221, 11126],
+        "SDRAM": [2857, 4134, 16557],
     },
     "edge, folded": {
         "fast": [2161, 2578, 2095],
@@ -128,6 +135,12 @@ COSTS = {
         "usual": [1874, 6779, 23083, 5248, 516, 171.857, 19, 169.0, 1608, 858, 0.0],
         "few bursts": [1874, 29277, 44772, 5248, 516, 171.857, 190, 149.739, 1608, 858, 0.0],
         "SDRAM": [1874, 9987, 24883, 5248, 516, 668.307, 36, 169.0, 4816, 704, 0.0],
+    },
+    "nano, folded": {
+        "fast": [1432, 1317, 4050, 140, 0, 143.939, 31, 135.0, 705, 903, 0.0],
+        "usual": [1432, 1317, 6665, 140, 0, 143.939, 31, 135.0, 705, 980, 0.0],
+        "few bursts": [1432, 12341, 15351, 140, 0, 143.939, 336, 90.532, 705, 980, 0.0],
+        "SDRAM": [1432, 2643, 5224, 140, 0, 542.237, 59, 134.107, 1955, 903, 26.813],
     },
     "edge, folded": {
         "fast": [1924, 2639, 6486, 448, 0, 84.0, 57, 177.0, 716, 561, 0.0],
