@@ -10,8 +10,8 @@ from dataclasses import replace
 import pytest
 
 from celosia.arch.config import preset
-from celosia.model import Machine, Timing
-from celosia.model.timing import cost, estimator
+from celosia.model import Machine, Timing, control
+from celosia.model.timing import Timeline, cost, estimator
 from celosia_sim.randprog import random_program
 
 CHIPS = {name: preset(name) for name in ("pico", "nano", "edge", "core4", "core", "v2")}
@@ -188,3 +188,92 @@ def test_costs_of_commands_are_as_they_were(commands, chip):
              for command in commands(random_program(CHIPS[chip], seed, 100), CHIPS[chip])]
     assert {name: sums(found, CHIPS[chip], timing)
             for name, timing in MEMORIES.items()} == COSTS[chip]
+
+
+#: Of what is noted of all instructions, by chip and memory: the sum of each column.
+NOTED = {
+    "pico": {
+        "fast": [520, 1234, 376, 183914, 188161, 120, 59, 181032, 415, 1089, 7221,
+                 262, 185252, 578, 291],
+        "SDRAM": [520, 1234, 309, 393928, 401786, 125, 172, 389021, 1326, 2574, 7221,
+                  248, 397434, 578, 291],
+    },
+    "nano": {
+        "fast": [649, 2648, 1464, 294131, 328370, 184, 640, 286716, 7300, 8373, 6075,
+                 426, 317590, 629, 206],
+        "SDRAM": [649, 2648, 1902, 694123, 777116, 256, 1328, 673109, 18801, 21200,
+                  6075, 482, 753661, 629, 206],
+    },
+    "edge": {
+        "fast": [1143, 5892, 2026, 213782, 239583, 112, -91, 209984, 1894, 3369,
+                 8897, 506, 232967, 1221, 370],
+        "SDRAM": [1143, 5892, 2161, 442640, 506071, 127, -60, 435915, 5673, 8217,
+                  8897, 528, 494685, 1221, 370],
+    },
+    "core4": {
+        "fast": [609, 2663, 1943, 164659, 184872, 126, -58, 161401, 1776, 2596, 9094,
+                 531, 179550, 764, 282],
+        "SDRAM": [609, 2663, 2040, 390081, 446470, 136, 161, 383484, 6107, 7773, 9094,
+                  543, 436064, 764, 282],
+    },
+    "core": {
+        "fast": [1111, 28739, 3907, 73546, 104168, 156, -55, 71036, 20, 1830, 8359,
+                 744, 98907, 1609, 295],
+        "SDRAM": [1111, 28739, 3902, 164333, 239106, 176, 81, 157266, 238, 4019, 8359,
+                  743, 231740, 1609, 295],
+    },
+    "v2": {
+        "fast": [6554, 202271, 4291, 253492, 379641, 185, 891, 244803, 0, 7295, 6097,
+                 845, 357384, 5451, 349],
+        "SDRAM": [6554, 202271, 4291, 418836, 603563, 197, 1014, 402235, 51, 10554,
+                  6097, 869, 578113, 5451, 349],
+    },
+    "nano, folded": {
+        "fast": [649, 2648, 1710, 294911, 329815, 190, 710, 287463, 7323, 8640, 6075,
+                 459, 318442, 629, 206],
+        "SDRAM": [649, 2648, 2109, 694720, 778139, 259, 1375, 673553, 18784, 21427,
+                  6075, 510, 754131, 629, 206],
+    },
+    "edge, folded": {
+        "fast": [1143, 5892, 4583, 222081, 260343, 155, 521, 217798, 1812, 4451,
+                 8897, 787, 252045, 1221, 370],
+        "SDRAM": [1143, 5892, 4622, 458464, 535055, 164, 569, 450995, 5701, 9409,
+                  8897, 788, 521877, 1221, 370],
+    },
+    "core, folded": {
+        "fast": [1111, 28739, 3909, 96759, 159531, 207, 756, 92703, 30, 3313, 8359,
+                 741, 150071, 1609, 295],
+        "SDRAM": [1111, 28739, 3909, 186687, 292683, 230, 871, 178228, 69, 5323, 8359,
+                  741, 281297, 1609, 295],
+    },
+    "core, narrow": {
+        "fast": [1385, 25054, 8398, 770092, 794013, 417, 6130, 753545, 0, 7954, 9910,
+                 754, 780830, 3103, 505],
+        "SDRAM": [1385, 25054, 8600, 1384558, 1427419, 427, 6363, 1355551, 932, 16021,
+                  9910, 758, 1406232, 3103, 505],
+    },
+}
+
+
+@pytest.fixture
+def noted(monkeypatch):
+    """Return a call that runs programs and gives the sums of the columns of their timelines."""
+    def call(config, timing):
+        lines = []
+
+        def clock(*arguments):
+            lines.append(Timeline())
+            return estimator.Estimator(*arguments[:-1], lines[-1])
+
+        monkeypatch.setattr(control, "Estimator", clock)
+        for seed in SEEDS:
+            random_program(config, seed, 100).run(Machine(config, timing=timing))
+        return [sum(sum(getattr(line, column)) for line in lines)
+                for column in Timeline.__slots__]
+
+    return call
+
+
+@pytest.mark.parametrize("chip", CHIPS)
+def test_what_is_noted_is_as_it_was(noted, chip):
+    assert {name: noted(CHIPS[chip], MEMORIES[name]) for name in ("fast", "SDRAM")} == NOTED[chip]
