@@ -12,6 +12,7 @@ import pytest
 import celosia
 from celosia.arch.config import preset
 from celosia.compiled.steps import ChipStep
+from celosia.compiler import api
 from celosia.graph import parse
 from sw.compiler.test_overlap import layer
 
@@ -36,6 +37,32 @@ GRAPHS = {name: parse(f"""
       %2 = negate(%1) : {text.rpartition(" : ")[2]}
       return %2, %0
     }}""") for name, text in EXCHANGES.items()} | {
+    "a product beside the first exchange": parse("""
+        graph g(%0: f32[64,128], %1: f32[32,128], %2: f32[32,128]) {
+          %3 = all_gather(%1) groups=[[0,1]] dim=0 : f32[64,128]
+          %4 = all_gather(%2) groups=[[0,1]] dim=0 : f32[64,128]
+          %5 = dot(%0, %0) dtype=f32 contract=[[1,1]] : f32[64,64]
+          %6 = dot(%0, %3) dtype=f32 contract=[[1,1]] : f32[64,64]
+          %7 = dot(%0, %4) dtype=f32 contract=[[1,1]] : f32[64,64]
+          return %5, %6, %7
+        }"""),
+    "an exchange at the end": parse("""
+        graph g(%0: f32[500,60], %1: f32[60,90], %2: f32[4]) {
+          %3 = dot(%0, %1) dtype=f32 contract=[[1,0]] : f32[500,90]
+          %4 = all_reduce(%3) groups=[[0,1]] reducer=add : f32[500,90]
+          return %4
+        }"""),
+    "what only the last part wants": parse("""
+        graph g(%0: f32[24,40], %1: f32[24,40]) {
+          %2 = constant() value=f32[]{2.0} : f32[]
+          %3 = broadcast(%2) shape=[24,40] : f32[24,40]
+          %4 = multiply(%1, %3) : f32[24,40]
+          %5 = exp(%4) : f32[24,40]
+          %6 = abs(%0) : f32[24,40]
+          %7 = all_reduce(%6) groups=[[0,1]] reducer=add : f32[24,40]
+          %8 = add(%7, %5) : f32[24,40]
+          return %8
+        }"""),
     "a layer": layer(1), "layers": layer(3, extra=1), "joined in a loop": parse("""
         graph g(%0: f32[40,70]) {
           %2 = constant() value=i32[]{0} : i32[]
@@ -169,6 +196,35 @@ STEPS = {
         "link [1] collective_permute 30f8bb",
         "chip [2] 7 46080 1d4ef8 c87b9c",
     ],
+    ("a product beside the first exchange", 0): [
+        "link [1, 2] all_gather+all_gather 58b1f7",
+        "chip [0, 3, 4] 140 147456 15e4e5 de6ed4",
+    ],
+    ("a product beside the first exchange", 2): [
+        "link [1] all_gather 10dcf0",
+        "chip [0] 116 65536 cb9e2d d1f8d1",
+        "link [2] all_gather 10dcf0",
+        "chip [3, 4] 62 114688 359b14 c61b0e",
+        "chip [6, 4] 62 163840 162e74 75455d",
+    ],
+    ("an exchange at the end", 0): [
+        "chip [0, 1] 212 321664 e98ff2 1791f1",
+        "link [3] all_reduce 1a89af",
+    ],
+    ("an exchange at the end", 2): [
+        "chip [0, 1] 212 321664 e98ff2 1791f1",
+        "link [3] all_reduce 1a89af",
+    ],
+    ("what only the last part wants", 0): [
+        "chip [0] 4 7680 f8896c 0a095e",
+        "link [2] all_reduce 41ffb6",
+        "chip [1, 3] 12 19200 c25f4e 532ee9",
+    ],
+    ("what only the last part wants", 2): [
+        "chip [0] 4 7680 f8896c 0a095e",
+        "link [2] all_reduce 41ffb6",
+        "chip [1, 3] 12 19200 c25f4e 532ee9",
+    ],
     ("a layer", 0): [
         "link [1] all_gather 10dcf0",
         "chip [0, 2] 110 106496 e0cb55 727a24",
@@ -239,3 +295,21 @@ def steps(graph, ports):
 @pytest.mark.parametrize("name", GRAPHS)
 def test_steps_are_as_they_were(name, ports):
     assert steps(GRAPHS[name], ports) == STEPS[name, ports]
+
+
+@pytest.mark.parametrize(("name", "left"), [
+    ("a product beside the first exchange", [True, True, False]),
+    ("an exchange at the end", [False]), ("what only the last part wants", [False, False])])
+def test_rows_are_left_to_links_that_are_at_work(monkeypatch, name, left):
+    """Those before a part, of which it takes nothing; else it has all rows."""
+    found = []
+
+    def step(level, takes, config, *rest):
+        found.append(config.acc_rows)
+        return real(level, takes, config, *rest)
+
+    real = api._chip_step
+    monkeypatch.setattr(api, "_chip_step", step)
+    config = replace(preset("core"), ports=2)
+    celosia.compile(GRAPHS[name], config, cache=False)
+    assert [rows < config.acc_rows for rows in found] == left
