@@ -120,6 +120,14 @@ def test_the_module_and_its_arguments_have_the_names_of_the_user(bridge):
         'loc("x")', 'loc("dense/kernel:0")', 'loc("captured")']
 
 
+def test_functions_that_are_called_keep_the_names_of_their_own(bridge):
+    other = "func.func private @f(%0: tensor<f32> loc(\"own\")) { return }"
+    bridge.answers(program().replace("func.func", f"{other} func.func", 1))
+    module = module_of(function(FuncGraph(), ["x"]), [], [], "step")
+    assert [str(each.regions[0].blocks[0].arguments[0].location)
+            for each in module.body.operations] == ['loc("own")', 'loc("x")']
+
+
 def places(bridge, graph, *names):
     """Return the locations of operations of a module that have names."""
     bridge.answers(program(*(
