@@ -91,7 +91,7 @@ class SimOptions:
         require(self.stall_seed is None or 0 <= self.stall_seed < (1 << 64) - 1, "stall_seed",
                 "None or an integer from 0 to 2**64 - 2")
         require(0 <= self.stall_rate < 1, "stall_rate", "at least 0 and below 1")
-        require(self.trace is None or self.trace_format in TRACES, "trace",
+        require(self.trace is None or self.trace_format in TRACES.keys() - {""}, "trace",
                 "None or a path that ends in .vcd, .fst or .toggles")
 
     @property

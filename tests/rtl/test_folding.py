@@ -63,7 +63,7 @@ def chip(config, request):
         yield device
 
 
-#: Sizes of layers, and rows: one that the array has most to do of, and one that the vector unit has.
+#: Sizes of layers, and rows: one has more for the array to do, one for the vector unit.
 NETWORKS = [((40, 24, 10), 48), ((16, 16), 128)]
 
 
@@ -77,7 +77,7 @@ def network(sizes=NETWORKS[0][0], rows=NETWORKS[0][1]):
             rng.integers(-128, 128, (rows, sizes[0]), np.int8))
 
 
-@pytest.mark.parametrize("sizes, rows", NETWORKS)
+@pytest.mark.parametrize(("sizes", "rows"), NETWORKS)
 def test_one_file_runs_on_every_folding(config, chip, tmp_path, sizes, rows):
     program, x = network(sizes, rows)
     program.save(tmp_path / "network")

@@ -20,7 +20,8 @@ from celosia_sim.library import RunEnd
 from celosia_sim.rtl import ErrorRange, RtlTransport, SimOptions, check_write
 
 TRACES = ("None or a path that ends in .vcd, .fst or .toggles",
-          [None, "a.vcd", "a.fst", Path("b/a.toggles")], ["a.txt", Path("b.vcd/a.fs"), "a.vcd.gz"])
+          [None, "a.vcd", "a.fst", Path("b/a.toggles")],
+          ["a", "a.txt", Path("b.vcd/a.fs"), "a.vcd.gz"])
 CYCLES = ("a positive integer", [1, 2, (1 << 31) - 1], [0, -1, 1 << 31, 1 << 32])
 #: Of each option what it must be, its last values that are, and its first ones that are not.
 EDGES = {

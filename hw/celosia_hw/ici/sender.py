@@ -45,7 +45,7 @@ class _State(enum.Enum):
 class FrameSender(wiring.Component):
     """Cuts messages into frames, keeps them until they have arrived, sends them again if not.
 
-    A frame goes out while its words still come: its HEAD is on the line 4 cycles after its first
+    A frame goes out while its words still come: its HEAD is on the line 3 cycles after its first
     word was taken. It ends where a message ends and no other one follows at once. FRAME_WORDS of
     each FRAME_WORDS + 2 cycles are data, of short messages fewer (SHORT_FRAMES). Words
     are taken as long as fewer than ``link_frames`` frames, rounded up to a power of two, have not

@@ -29,8 +29,9 @@ class MessageSender(wiring.Component):
     """Executes SEND.
 
     A message is a first word and its rows, converted as the store engine does; the next one follows
-    without a pause. A word a cycle; the first one of an idle port's is offered 3 cycles after its
-    command was taken. ``done`` comes in the cycle after the last word was taken.
+    without a pause, but for 2 to 4 cycles behind a short one. A word a cycle; the first one of an
+    idle port's is offered 2 cycles after its command was taken. ``done`` comes in the cycle after
+    the last word was taken.
 
     Where the link is down the oldest command reports an error; before it is ``up`` it waits.
 

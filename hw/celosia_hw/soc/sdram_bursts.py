@@ -33,7 +33,7 @@ class Bursts(wiring.Component):
     """Takes a burst, read or written (in turns, where both wait), and offers it in pieces.
 
     A piece is offered from the third cycle after the one before it was taken, while its burst has
-    more; or from the fifth after AR or AW. ``hit`` and ``is_open`` know of what the controller
+    more; or from the fourth after AR or AW. ``hit`` and ``is_open`` know of what the controller
     did until three cycles ago.
 
     Members

@@ -237,9 +237,6 @@ class Record:
             if blamed >= 0:
                 spend(min(int(self.end[blamed]), until), UNIT_NAMES[self.unit[index]])
             index = blamed
-        if until > 0:
-            index = 0
-            spend(0, "fetch")
         return tuple(reversed(parts))
 
     def _issued(self, index: int, spend: Callable[[int, str], None]) -> tuple[int, int]:

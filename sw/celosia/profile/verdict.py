@@ -94,7 +94,8 @@ def text(known: Mapping[str, Any], *, megahertz: float = MEGAHERTZ) -> str:
     rest = known["lines"][_MOST_LINES:]
     if rest:
         left = sum(row["cycles"] for row in rest)
-        lines.append(f"{left / max(cycles, 1):6.1%}  {left:>13,}  {len(rest)} more lines")
+        lines.append(f"{left / max(cycles, 1):6.1%}  {left:>13,}  {len(rest)} more "
+                     f"line{'s' * (len(rest) > 1)}")
     for number, each in enumerate(known["findings"], 1):
         at = f" at {each['place']}" if each["place"] else ""
         lines.append(f"{number}. {each['gain']:,} cycles ({each['gain'] / max(cycles, 1):.1%}): "

@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterator
 
-__all__ = ["double", "fields", "message", "number", "varint", "varint_at"]
+__all__ = ["double", "fields", "fixed", "message", "number", "varint", "varint_at"]
 
 _VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5
 _WORD = (1 << 64) - 1
@@ -29,6 +29,11 @@ def number(field: int, value: int) -> bytes:
 def double(field: int, value: float) -> bytes:
     """Return a field of a floating-point number of 64 bits."""
     return varint(field << 3 | _FIXED64) + struct.pack("<d", value)
+
+
+def fixed(field: int, value: int) -> bytes:
+    """Return a field of an unsigned integer that always takes 64 bits."""
+    return varint(field << 3 | _FIXED64) + struct.pack("<Q", value)
 
 
 def message(field: int, value: bytes | str) -> bytes:

@@ -30,7 +30,7 @@ def test_the_worst_come_first():
 
 
 @pytest.mark.parametrize(("count", "more"), [
-    (7, []), (8, []), (9, ["  and 1 operations more"]), (12, ["  and 4 operations more"])])
+    (7, []), (8, []), (9, ["  and 1 operation more"]), (12, ["  and 4 operations more"])])
 def test_the_rest_is_counted(count, more):
     lines = text({source(i): Losses(5, flushed=1) for i in range(count)}, "core")
     assert [line for line in lines[1:] if " became " not in line] == more

@@ -1,5 +1,6 @@
 """What other people's viewers are given."""
 
+import struct
 from collections import Counter
 from dataclasses import replace
 
@@ -145,8 +146,8 @@ PROTOS = {
     "InternedData": {2: ("event_names", "EventName")},
     "EventName": {1: ("iid", int), 2: ("name", str)},
     "TrackEvent": {4: ("debug_annotations", "DebugAnnotation"), 9: ("type", int),
-                   10: ("name_iid", int), 11: ("track_uuid", int), 47: ("flow_ids", int),
-                   48: ("terminating_flow_ids", int)},
+                   10: ("name_iid", int), 11: ("track_uuid", int), 47: ("flow_ids", "fixed64"),
+                   48: ("terminating_flow_ids", "fixed64")},
     "DebugAnnotation": {4: ("int_value", int), 6: ("string_value", str), 10: ("name", str)},
 }
 BEGIN, END = 1, 2
@@ -157,12 +158,14 @@ def read(data, kind="Trace"):
     found = []
     for field, value in fields(data):
         name, inner = PROTOS[kind][field]
-        if isinstance(inner, str):
+        if inner == "fixed64":
+            assert isinstance(value, bytes)  # eight of them, as the wire type says
+            [value] = struct.unpack("<Q", value)
+        elif isinstance(inner, str):
             value = read(value, inner)
         elif inner is str:
             value = value.decode()
-        found.append((name, value if isinstance(value, (list, str, int)) else
-                      int.from_bytes(value, "little")))
+        found.append((name, value))
     return found
 
 

@@ -91,7 +91,7 @@ def test_a_line_with_most_of_the_cycles_is_shown_by_its_operations():
 @pytest.mark.parametrize("count", [5, 6, 8])
 def test_five_lines_are_shown_and_the_rest_is_counted(count):
     shown = lines_of([line(f"n:{i}", 100 * (9 - i)) for i in range(count)])
-    rest = {5: "", 6: "  2.0%            400  1 more lines\n",
+    rest = {5: "", 6: "  2.0%            400  1 more line\n",
             8: "  4.5%            900  3 more lines\n"}[count]
     assert shown == ("  4.5%            900  n:0  dot\n"
                      "  4.0%            800  n:1  dot\n"

@@ -5,7 +5,7 @@ import struct
 
 import pytest
 
-from celosia.storage.protobuf import double, fields, message, number, varint, varint_at
+from celosia.storage.protobuf import double, fields, fixed, message, number, varint, varint_at
 
 
 @pytest.mark.parametrize(("value", "code"), [
@@ -26,6 +26,7 @@ def test_fields_are_a_key_and_their_contents():
     assert number(1, 150).hex() == "089601"
     assert number(16, 1).hex() == "800101"
     assert double(2, 1.5).hex() == "11" + struct.pack("<d", 1.5).hex()
+    assert fixed(47, (1 << 64) - 2).hex() == "f902fe" + 7 * "ff"
     assert message(2, "testing").hex() == "120774657374696e67"
     assert message(3, number(1, 150)).hex() == "1a03089601"
     assert message(4, b"").hex() == "2200"

@@ -56,7 +56,8 @@ def text(found: dict[str, Losses], chip: str) -> list[str]:
         lines.append(f"  {operation or 'nobody noted what'} {place}: {_counts(losses)}, of "
                      f"{losses.of:,}")
     if len(lossy) > _MOST:
-        lines.append(f"  and {len(lossy) - _MOST} operations more")
+        more = len(lossy) - _MOST
+        lines.append(f"  and {more} operation{'s' * (more > 1)} more")
     return lines
 
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from celosia.arch.registers import UNIT_NAMES
 from celosia.model.timing import REASONS, Reason
 from celosia.profile.record import Record
-from celosia.storage.protobuf import message, number
+from celosia.storage.protobuf import fixed, message, number
 
 __all__ = ["perfetto"]
 
@@ -67,9 +67,9 @@ def _packets(record: Record, nanoseconds: float) -> Iterator[bytes]:
         pc, unit = int(record.pc[i]), int(record.unit[i])
         more = _notes(record, i)
         if i in blamed:
-            more += number(_FLOWS, i + 1)
+            more += fixed(_FLOWS, i + 1)
         if record.blamed[i] >= 0:
-            more += number(_ENDS, int(record.blamed[i]) + 1)
+            more += fixed(_ENDS, int(record.blamed[i]) + 1)
         # Results come when the unit is at the next instruction: slices of a track must not cross.
         first = max(int(record.start[i]), free[unit])
         free[unit] = max(first, int(record.start[i] + record.occupied[i]))

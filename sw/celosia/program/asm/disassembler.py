@@ -199,9 +199,6 @@ def format_insn(insn: Insn, special: _Special = _nowhere) -> str:
     while slots and isinstance(slot := slots[-1], Operand) and _nothing(insn, slot, special):
         slots.pop()
         used.add(slot.name)
-        for field in (kind_field(insn.instruction, slot), stride_field(insn.instruction, slot)):
-            if field is not None:
-                used.add(field.name)
     arguments = [_positional(insn, slot, special, used) for slot in slots]
     arguments += _fields(insn, used)
     arguments += _operands(insn, used, special)
