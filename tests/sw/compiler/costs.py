@@ -10,6 +10,7 @@ import hashlib
 import json
 from pathlib import Path
 
+from moving import SMALL
 from pages.coverage import snippets
 
 import celosia
@@ -230,6 +231,14 @@ PRODUCTS = [(chip, types, sizes) for chip, types in (("core", "f32 f32"), ("core
                           (20, 900, 20))]
 
 
+#: Those that come in parts on a chip with little memory.
+IN_PARTS = (
+    "products of a batch", "a product by columns", "a vector by a matrix", "softmax",
+    "sums of columns", "sums in the middle", "transposes", "slices with steps",
+    "pads, joins, reversals", "narrow tensors", "more than fits on the chip", "wide rows",
+    "sums apart", "long rows turned", "rows repeated", "conversions")
+
+
 def product(types, rows, depth, columns):
     """Return the graph of a product."""
     dtype, to = types.split()
@@ -244,6 +253,9 @@ def programs():
     """Iterate over names, chips, options and graphs."""
     for name, (chip, options, text) in GRAPHS.items():
         yield name, chip, options, parse(text)
+    for name in IN_PARTS:
+        _, options, text = GRAPHS[name]
+        yield f"{name}, where little fits", SMALL, options, parse(text)
     for chip, types, sizes in PRODUCTS:
         yield f"product {sizes} on {chip}", chip, {}, product(types, *sizes)
     counts = {}
