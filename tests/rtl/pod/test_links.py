@@ -83,3 +83,21 @@ def test_a_message_that_nobody_sends_is_said_as_golden_chips_say_it():
     assert str(found.value) == f"all chips must end within 8192 cycles, but {said}"
     assert status(pod, 1)[1] >> 16 == 3
     pod.close()
+
+
+def test_of_chips_that_wait_for_nobody_it_is_said_where_they_are():
+    """Once each: not of one that waits for a message, or has halted."""
+    pod = RtlPod(CHIP, RING.chips, RING.links)
+    programs = []
+    for chip, text in enumerate(["recv set, acc[0], fmt=w32, port=0, n0=1", "nop", "jump 0"]):
+        insns = assemble(text + "\nhalt", CHIP).insns
+        pod.chips[chip].write_memory(0, b"".join(map(encode, insns)))
+        programs.append(PodProgram(0, len(insns)))
+    with pytest.raises(TimeoutError) as found:
+        pod.run(programs, limit=2000)
+    waits, said = pod.waits()
+    pod.close()
+    assert [(each.chip, each.port) for each in waits] == [(0, 0)]
+    assert str(found.value) == f"all chips must end within 2000 cycles, but {said}"
+    assert said == ("chip 0 waits at instruction 0, recv on port 0, for chip 1, port 1, which "
+                    "halted at instruction 1; chip 2 is at instruction 0")

@@ -101,6 +101,24 @@ def test_a_run_that_fails_says_its_last_line(sides, tmp_path):
         run_job(JOBS["info"], sides[0])
 
 
+def test_a_cold_run_begins_with_nothing_compiled(sides, tmp_path):
+    """Others with what their side has kept."""
+    package = tmp_path / "sw" / "celosia"
+    package.mkdir(parents=True)
+    (package / "__init__.py").touch()
+    seen = tmp_path / "seen"
+    (package / "__main__.py").write_text(
+        "import os, pathlib\n"
+        f"seen = pathlib.Path({str(seen)!r})\n"
+        "seen.write_text(' '.join(sorted(os.listdir(os.environ['CELOSIA_CACHE']))))\n"
+        "print('[{\"seconds\": 1, \"host_seconds\": 1}]')\n")
+    cold = {name for name, job in JOBS.items() if job.cold}
+    assert cold == {"build"}
+    for name in ("info", "build"):
+        run_job(JOBS[name], sides[0])
+        assert ("sw" in seen.read_text().split()) == (name not in cold)
+
+
 @pytest.mark.parametrize(("arguments", "message"), [
     ([], "bench speed must be given --against, a git revision such as HEAD~1"),
     (["--against", "nothing"],

@@ -186,6 +186,13 @@ GRAPHS = {
               padding=[[1,1],[1,1]] x_dilation=[1,1] w_dilation=[1,1] : f32[4,6,6,24]
           return %2
         }"""),
+    "a convolution of one image for many": ("core", {}, """
+        graph g(%0: f32[12,12,20], %1: f32[3,3,20,24]) {
+          %2 = broadcast(%0) shape=[4,12,12,20] dims=[1,2,3] : f32[4,12,12,20]
+          %3 = convolution(%2, %1) dtype=f32 layout="b01f_01io->b01f" stride=[1,1]
+              padding=[[0,0],[0,0]] x_dilation=[1,1] w_dilation=[1,1] : f32[4,10,10,24]
+          return %3
+        }"""),
     "a loop of products": ("core", {}, """
         graph g(%0: f32[40,70], %1: f32[70,70]) {
           %2 = constant() value=i32[]{0} : i32[]
