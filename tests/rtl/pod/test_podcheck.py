@@ -1,10 +1,13 @@
 """The command that compares pods, without pods: what it asks for, and how it names what differs."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
 
 from celosia.arch.config import PRESETS
+from celosia.collectives import Topology
+from celosia.model import PlainMachine, Pod
 from celosia_sim import podcheck
 
 
@@ -92,3 +95,31 @@ def test_ways_are_compared(monkeypatch, capsys):
     assert podcheck.main([*command, "--windows", "16", "400", "--programs", "9"]) == 1
     assert {(each[3], each[4]["latency"]) for each in asked} == {(9, (400, 400))}
     assert capsys.readouterr().out.endswith("are DIFFERENT\n")
+
+
+@pytest.mark.parametrize("place", [None, (0, "ub"), (0, "acc"), (1, "ub"), (1, "acc")])
+def test_a_row_that_differs_is_named(place):
+    """By the real comparison, of golden chips with others of which one spoils its last row."""
+    config, topology = replace(PRESETS["nano"], ports=2), Topology.ring(2)
+    machines = [PlainMachine(config) for _ in range(2)]
+
+    def set_memory(number, name, rows):
+        getattr(machines[number], name)[:] = rows
+
+    def memory(number, name):
+        rows = getattr(machines[number], name).copy()
+        rows[-1, -1] ^= place == (number, name)
+        return rows
+
+    pod = SimpleNamespace(
+        config=config, set_memory=set_memory, memory=memory,
+        chips=[SimpleNamespace(write_memory=each.memory.write) for each in machines],
+        run=lambda programs: Pod(machines, topology.links).run(programs))
+    texts = podcheck.random_programs(topology, 3)
+    if place is None:
+        golden, found = podcheck.compare(pod, topology, texts, 3)
+        assert golden == found
+        assert not any(each.cause for each in golden)
+    else:
+        with pytest.raises(AssertionError, match=f"{place[1]} of chip {place[0]}"):
+            podcheck.compare(pod, topology, texts, 3)
