@@ -13,16 +13,8 @@ from celosia.profile.exports.xplane import DeviceRun, module_name, xspace
 from celosia.profile.record import Record
 from celosia.program.asm import assemble
 from celosia.storage.protobuf import fields
+from sw.profile.test_lines import PROGRAM
 
-PROGRAM = """
-    .chip nano
-    load ub[0], 0x100000, fmt=i8, rows=4, cols=4, pitch=4
-    matmul acc[0], ub[0], ub[8], fmt=int8, n0=4, wrows=4
-    vector iadd, acc[8], acc[0], acc[0], n0=4
-    store acc[8], 0x140000, fmt=w32, rows=4, cols=4, pitch=16
-    load ub[16], 0x100000, fmt=i8, rows=4, cols=4, pitch=4
-    halt
-"""
 SOURCES = ("convert net.py:3", "dot net.py:4 (jit(f)/dot) < main.py:9 in g", "add (sum)",
            "copy (end)", "", "")
 TIMES = {"start": [10, 22, 33, 45, 50], "occupied": [4, 6, 4, 8, 2], "end": [20, 30, 40, 60, 58]}

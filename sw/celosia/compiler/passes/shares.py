@@ -32,7 +32,7 @@ def _in_one_piece(now: Node, was: Node, graph: Graph) -> tuple[Value, ...] | Non
         return None
     [x], [type] = now.operands, now.types
     parts = len(attrs["groups"][0])
-    cut, joined = attrs.get("split", attrs.get("dim", 0)), attrs.get("concat", attrs.get("dim", 0))
+    cut, joined = (attrs["dim"] if "dim" in attrs else attrs[name] for name in ("split", "concat"))
     gives, gets = now.op != "all_gather", now.op != "reduce_scatter"
     if (not gives or prod(x.shape[:cut]) == 1) and (not gets or prod(type.shape[:joined]) == 1):
         return None

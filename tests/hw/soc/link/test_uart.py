@@ -14,6 +14,14 @@ def link_of(clocks_per_bit: float) -> LinkConfig:
     return LinkConfig(int(clocks_per_bit * 1_000_000))
 
 
+def simulate(component, bench) -> None:
+    """Run a testbench of a component."""
+    sim = Simulator(component)
+    sim.add_clock(1e-6)
+    sim.add_testbench(bench)
+    sim.run()
+
+
 def levels(data: list[int], bit: float, phase: float, stop: int = 1) -> list[tuple[float, int]]:
     """Return when the line takes which level for bytes that follow each other without a gap."""
     at, edges = 20 + phase, []
@@ -39,10 +47,7 @@ def receive(link: LinkConfig, edges: list[tuple[float, int]],
             if valid:
                 heard.append(byte)
 
-    sim = Simulator(receiver)
-    sim.add_clock(1e-6)
-    sim.add_testbench(bench)
-    sim.run()
+    simulate(receiver, bench)
     return heard
 
 
@@ -76,10 +81,7 @@ def test_a_line_is_high_before_anything_drives_it():
                 if valid:
                     heard.append(byte)
 
-    sim = Simulator(receiver)
-    sim.add_clock(1e-6)
-    sim.add_testbench(bench)
-    sim.run()
+    simulate(receiver, bench)
     assert heard == [0xA5]
 
 
@@ -148,7 +150,4 @@ def test_line_is_high_until_the_first_byte():
             _, _, line = await ctx.tick().sample(transmitter.line)
             assert line == 1
 
-    sim = Simulator(transmitter)
-    sim.add_clock(1e-6)
-    sim.add_testbench(bench)
-    sim.run()
+    simulate(transmitter, bench)
