@@ -27,7 +27,9 @@ __all__ = ["run_code", "run_forked"]
 _IMPORTED = {
     "tensorflow": ("tensorflow", "keras", "sklearn.datasets", "jaxlib.mlir.ir",
                    "celosia.pjrt.client", "celosia.frontend.tensorflow"),
-    "jax": ("jax", "jax.numpy", "numpy"),
+    "jax": ("jax", "jax.numpy", "numpy", "jaxlib.mlir.dialects.mhlo", "celosia.pjrt.linalg",
+            "celosia.pjrt.special", "celosia.pjrt.table", "celosia.pjrt.exchange",
+            "celosia.frontend.stablehlo.importer", "celosia.driver.model"),
 }
 
 _INPUTS = str(Path(__file__).parents[2] / "sw/celosia/tensorflow/inputs.py")

@@ -25,7 +25,7 @@ FILE = Path(__file__).with_suffix(".json")
 LOOKED_UP = {"celosia.graph.spec": ("OPS",), "celosia_hw.boards": ("BOARDS",),
              "celosia_hw.boards.pll": ("LIMITS",), "celosia_sim.boards.sdram": ("PARTS",),
              "celosia.profile.energy": ("TABLES",),
-             "celosia.cli.fpga.families": ("_ECP5_DELAYS", "_ECP5_PLACED"),
+             "celosia.cli.fpga.families": ("FAMILIES",),
              "celosia.pjrt.structs": ("MAJOR", "MINOR", "_ARGUMENTS", "_STRUCTURES", "ENTRIES",
                                       "ElementType.NUMBERS")}
 #: Parts that are words, and entries of the instruction set by other names.

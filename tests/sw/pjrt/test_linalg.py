@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import celosia
-from celosia.pjrt.linalg import geqrf, hessenberg, householder_product, tridiagonal
+from celosia.pjrt.linalg import cholesky, geqrf, hessenberg, householder_product, tridiagonal
 
 
 def matrix(*shape):
@@ -87,6 +87,18 @@ def test_complex_systems():
     assert not np.triu(lower, 1).any()
     x = celosia.jit(jax.numpy.linalg.solve, strict=True)(a, b)
     np.testing.assert_allclose(a @ x, b, atol=1e-4)
+
+
+def test_lower_factors_of_complex_matrices():
+    a = complex_matrix(2, 3, 3)
+    a = a @ adjoint(a) + np.eye(3, dtype=np.complex64)
+    a[1, 2, 2] = -1  # no square
+    above = a + 1j * np.eye(3) + np.triu(complex_matrix(3, 3), 1)  # neither is looked at
+    found = celosia.jit(cholesky, strict=True)(above.astype(np.complex64))
+    np.testing.assert_allclose(found[0], np.linalg.cholesky(a[0]), atol=1e-5)
+    assert not np.triu(found[0], 1).any()
+    assert np.isnan(found[1]).all()
+    assert celosia.jit(cholesky)(a[:, :0, :0]).shape == (2, 0, 0)
 
 
 @pytest.mark.parametrize(("left_side", "transpose_a", "conjugate_a"), [

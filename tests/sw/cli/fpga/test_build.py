@@ -43,6 +43,7 @@ def test_build_runs_each_tool_once_and_leaves_bitstream_and_logs(tools, out):
                            "ecppack": "ecppack 1.4"}
     assert list(built.seconds) == ["synthesis", "floor plan", "seed 1", "packing"]
     assert lines[0] == "synthesis        yosys 0.70 ..."
+    assert re.fullmatch(r" {17}\d+ s", lines[1])
 
 
 def test_chip_is_placed_in_steps(tools, out):

@@ -69,6 +69,27 @@ def test_what_is_compiled_is_what_each_device_runs():
     assert made.to_bytes() == celosia.compile(parse(TILES)).to_bytes()
 
 
+def test_a_tile_begins_where_its_device_is_along_what_is_cut():
+    spmd = partition(parse("""graph f(
+      %0: f32[8,6] "x" sharding=[[1,1],[0,0]]
+    ) partitions=2 {
+      %1 = shard(%0) sharding=[[1,2],[0,1]] : f32[8,6]
+      return %1
+    }"""))
+    assert to_text(spmd.graph) == """graph f(
+  %0: f32[8,6] "x"
+) {
+  %1 = constant() value=i32[]{0} : i32[]
+  %2 = constant() value=i32[2]{0,3} : i32[2]
+  %3 = device_id() : u32[]
+  %4 = dynamic_slice(%2, %3) sizes=[1] : i32[1]
+  %5 = reshape(%4) shape=[] : i32[]
+  %6 = dynamic_slice(%0, %1, %5) sizes=[8,3] : f32[8,3]
+  return %6
+}
+"""
+
+
 def test_a_program_of_one_device_is_left_alone():
     graph = parse(TILES)
     spmd = partition(graph)
