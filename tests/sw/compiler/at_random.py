@@ -1,16 +1,25 @@
-"""Graphs at random whose extents lie about those of a chip: for what programs are and cost.
+"""Graphs at random whose extents lie about those of a chip, and what their programs cost.
 
-The graphs of `random_graphs` are small, so that all of what they compute can be compared. These
-reach tiles and pieces of all sizes, and are compiled only.
+The graphs of `exact_graphs` are of few elements, so that each bit of what they give is known.
+These reach tiles and pieces of all sizes; rounding is all that their results may differ by. What
+they cost is kept in at_random.json, as of `costs`: after a change of the compiler that is meant to
+change it, ``PYTHONPATH=scripts python tests/sw/compiler/at_random.py`` writes it anew.
 """
 
 import math
 import random
+from pathlib import Path
 
 import numpy as np
+from costs import cost, write
 from moving import SMALL
 
+import celosia
 from celosia.graph import DType, Graph, TensorType, constant, op, ops, parameter
+
+FILE = Path(__file__).with_suffix(".json")
+#: Seeds whose costs are kept.
+COUNT = 240
 
 #: With types of elements. Chips of few rows come in parts.
 CHIPS = (("core", ("f32", "bf16", "i32", "i8")), ("edge", ("i8", "i32")), ("nano", ("i8", "i32")),
@@ -210,3 +219,26 @@ def example(seed):
             pool.append(found)
     results = [pool[-1], *(value for value in pool[1:-1] if walk.rng.random() < 0.3)]
     return chip, Graph("g", walk.given, results)
+
+
+def compiled(seed):
+    """Return the program of a seed, and its graph."""
+    chip, graph = example(seed)
+    return celosia.compile(graph, chip, cache=False), graph
+
+
+def inputs(seed, graph):
+    """Return arguments: floats far from zero, of which few differences are small; small numbers."""
+    rng = np.random.default_rng(seed)
+
+    def array(type):
+        if type.dtype.is_float:
+            return rng.uniform(0.25, 2, type.shape).astype(type.dtype.numpy)
+        low, high = (0, 4) if type.shape == () else (-5, 6)  # a place, or what is computed with
+        return rng.integers(low, high, type.shape).astype(type.dtype.numpy)
+
+    return [array(each.type) for each in graph.params]
+
+
+if __name__ == "__main__":
+    write(FILE, {str(seed): cost(compiled(seed)[0]) for seed in range(COUNT)})

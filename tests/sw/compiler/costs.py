@@ -8,12 +8,14 @@ the difference is for review.
 
 import hashlib
 import json
+from functools import cache
 from pathlib import Path
 
 from moving import SMALL
 from pages.coverage import snippets
 
 import celosia
+from celosia.bench.compiled import PROGRAMS as BENCH_PROGRAMS
 from celosia.frontend import import_stablehlo
 from celosia.graph import parse
 from celosia.model.timing.predict import predict
@@ -256,28 +258,33 @@ def product(types, rows, depth, columns):
         }}""")
 
 
+#: Programs of ``celosia bench compiled`` that are compiled in no time.
+BENCH = ("mlp-adam", "mlp-forward", "convolution", "lstm-sgd", "int8-forward")
+
+
+@cache
 def programs():
-    """Iterate over names, chips, options and graphs."""
-    for name, (chip, options, text) in GRAPHS.items():
-        yield name, chip, options, parse(text)
+    """Return chips, options and graphs, by name."""
+    found = {name: (chip, options, parse(text)) for name, (chip, options, text) in GRAPHS.items()}
     for name in IN_PARTS:
-        _, options, text = GRAPHS[name]
-        yield f"{name}, where little fits", SMALL, options, parse(text)
+        found[f"{name}, where little fits"] = SMALL, *found[name][1:]
     for chip, types, sizes in PRODUCTS:
-        yield f"product {sizes} on {chip}", chip, {}, product(types, *sizes)
+        found[f"product {sizes} on {chip}"] = chip, {}, product(types, *sizes)
+    for name in BENCH:
+        found[name] = "core", {}, import_stablehlo(BENCH_PROGRAMS[name].path.read_text())
     counts = {}
     for snippet in snippets():
         if not snippet.form:
             counts[snippet.name] = counts.get(snippet.name, 0) + 1
-            yield (f"{snippet.name} {counts[snippet.name]}", "core", {},
-                   import_stablehlo(snippet.text))
+            found[f"{snippet.name} {counts[snippet.name]}"] = (
+                "core", {}, import_stablehlo(snippet.text))
+    return found
 
 
-def cost(chip, options, graph):
+def cost(compiled):
     """Return instructions in memory and executed, cycles, bytes read and written, and a digest of
     the code.
     """
-    compiled = celosia.compile(graph, chip, cache=False, options=options)
     program, config = compiled.program, compiled.config
     try:  # loops turn once
         found = predict(program, config)
@@ -287,11 +294,17 @@ def cost(chip, options, graph):
             found.bytes_written, hashlib.sha256(program.code()).hexdigest()[:8]]
 
 
-def all_costs():
-    return {name: cost(*rest) for name, *rest in programs()}
+def cost_of(name):
+    """Return what a program costs."""
+    chip, options, graph = programs()[name]
+    return cost(celosia.compile(graph, chip, cache=False, options=options))
+
+
+def write(file, rows):
+    """Write what was found anew, a line each."""
+    lines = ",\n".join(f"{json.dumps(name)}: {json.dumps(row)}" for name, row in rows.items())
+    file.write_text(f"{{\n{lines}\n}}\n")
 
 
 if __name__ == "__main__":
-    lines = ",\n".join(f"{json.dumps(name)}: {json.dumps(row)}"
-                       for name, row in all_costs().items())
-    FILE.write_text(f"{{\n{lines}\n}}\n")
+    write(FILE, {name: cost_of(name) for name in programs()})
