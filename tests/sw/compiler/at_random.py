@@ -8,6 +8,7 @@ change it, ``PYTHONPATH=scripts python tests/sw/compiler/at_random.py`` writes i
 
 import math
 import random
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -19,11 +20,14 @@ from celosia.graph import DType, Graph, TensorType, constant, op, ops, parameter
 
 FILE = Path(__file__).with_suffix(".json")
 #: Seeds whose costs are kept.
-COUNT = 240
+COUNT = 252
 
-#: With types of elements. Chips of few rows come in parts.
+#: As many rows as any program must have, about.
+TIGHT = replace(SMALL, name="tight", ub_rows=32, acc_rows=64)
+#: With types of elements. On chips of few rows work comes in parts.
 CHIPS = (("core", ("f32", "bf16", "i32", "i8")), ("edge", ("i8", "i32")), ("nano", ("i8", "i32")),
-         ("core4", ("f32", "bf16")), (SMALL, ("f32", "bf16", "i8")))
+         ("core4", ("f32", "bf16")), (SMALL, ("f32", "bf16", "i8")),
+         (TIGHT, ("f32", "bf16", "i32", "i8")))
 EXTENTS = (1, 2, 3, 4, 5, 7, 8, 9, 12, 15, 16, 17, 24, 31, 32, 33, 40, 63, 65, 100, 128, 130, 257)
 #: Elements of the largest tensor.
 MOST = 20_000
