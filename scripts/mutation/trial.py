@@ -53,7 +53,9 @@ def trial(mutant: Mutant, scratch: Scratch, entered: Entered, budget: float) -> 
     a minute more, count as failed.
     """
     start = time.monotonic()
-    tests = entered.tests_of(mutant.path, mutant.scope)
+    # One that was written since the run began is not in its trees.
+    tests = [test for test in entered.tests_of(mutant.path, mutant.scope)
+             if (scratch.tree / test).is_file()]
     known = {test: entered[test] for test in tests}
     failing = [name for each in known.values() if each for name in each.failed]
     tests = [test for test in tests if test not in failing]
