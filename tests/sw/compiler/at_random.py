@@ -35,8 +35,10 @@ UNARY = ("exp", "tanh", "sqrt", "log1p", "abs", "negate", "floor", "sign", "rsqr
 BINARY = ("add", "subtract", "multiply", "maximum", "minimum")
 
 
-class _Walk:
-    """A graph that grows."""
+class Walk:
+    """A graph that grows, by one of KINDS at a time."""
+
+    extents, most = EXTENTS, MOST
 
     def __init__(self, seed, types):
         self.rng, self.types, self.given = random.Random(seed), types, []
@@ -45,9 +47,9 @@ class _Walk:
     def shape(self):
         """Return 1 to 4 extents."""
         rank = self.rng.choice((1, 2, 2, 2, 3, 3, 4))
-        found, left = [], MOST
+        found, left = [], self.most
         for _ in range(rank):
-            found.append(self.rng.choice([extent for extent in EXTENTS if extent <= left]))
+            found.append(self.rng.choice([extent for extent in self.extents if extent <= left]))
             left //= found[-1]
         self.rng.shuffle(found)
         return tuple(found)
@@ -176,7 +178,7 @@ class _Walk:
         cut = self.rng.randrange(1, min(3, len(dims) + 1))
         contract, rest = dims[:cut], dims[cut:]
         batch = rest[:1] if len(rest) > 1 and self.rng.random() < 0.4 else []
-        free = [self.rng.choice(EXTENTS[:18])] if self.rng.random() < 0.9 else []
+        free = [self.rng.choice(self.extents[:18])] if self.rng.random() < 0.9 else []
         where = self.rng.sample([*batch, *contract, None][:len(batch) + cut + len(free)],
                                 len(batch) + cut + len(free))
         other = self.like(x, [free[0] if i is None else x.shape[i] for i in where])
@@ -201,27 +203,32 @@ class _Walk:
         return ops("while", constant(0, DType.I32), x, regions=(cond, body))[1]
 
 
-KINDS = tuple(name for name in vars(_Walk) if not name.startswith("_")
-              and name not in ("shape", "new", "like", "dim", "start"))
+    def grow(self):
+        """Return up to five operations' results, of which each is of one that came before."""
+        pool = [self.first]
+        for _ in range(self.rng.randrange(1, 6)):
+            x = pool[-1] if self.rng.random() < 0.8 else self.rng.choice(pool)
+            kind = self.rng.choice(KINDS)
+            if not x.type.rank or not x.type.size:
+                continue
+            try:
+                found = getattr(self, kind)(x)
+            except ValueError:  # a window or a cut that leaves less than nothing
+                continue
+            if math.prod(found.shape) <= self.most and found.type.rank <= 5:
+                pool.append(found)
+        return [pool[-1], *(value for value in pool[1:-1] if self.rng.random() < 0.3)]
+
+
+KINDS = tuple(name for name in vars(Walk) if not name.startswith("_")
+              and name not in ("extents", "most", "shape", "new", "like", "dim", "start", "grow"))
 
 
 def example(seed):
     """Return a chip and a graph."""
     chip, types = CHIPS[seed % len(CHIPS)]
-    walk = _Walk(seed, types)
-    pool = [walk.first]
-    for _ in range(walk.rng.randrange(1, 6)):
-        x = pool[-1] if walk.rng.random() < 0.8 else walk.rng.choice(pool)
-        kind = walk.rng.choice(KINDS)
-        if not x.type.rank or not x.type.size:
-            continue
-        try:
-            found = getattr(walk, kind)(x)
-        except ValueError:  # a window or a cut that leaves less than nothing
-            continue
-        if math.prod(found.shape) <= MOST and found.type.rank <= 5:
-            pool.append(found)
-    results = [pool[-1], *(value for value in pool[1:-1] if walk.rng.random() < 0.3)]
+    walk = Walk(seed, types)
+    results = walk.grow()
     return chip, Graph("g", walk.given, results)
 
 
