@@ -20,7 +20,7 @@ from celosia.graph import DType, Graph, TensorType, constant, op, ops, parameter
 
 FILE = Path(__file__).with_suffix(".json")
 #: Seeds whose costs are kept.
-COUNT = 252
+COUNT = 168
 
 #: As many rows as any program must have, about.
 TIGHT = replace(SMALL, name="tight", ub_rows=32, acc_rows=64)
