@@ -67,10 +67,14 @@ class Walk:
         return self.rng.randrange(x.type.rank)
 
     def start(self, x, sizes):
-        """Return start indices, some of which are only known when it runs."""
-        return [self.new(DType.I32, ()) if self.rng.random() < 0.5 else
-                constant(self.rng.randrange(extent - size + 1), DType.I32)
-                for extent, size in zip(x.shape, sizes, strict=True)]
+        """Return start indices, some of which are only known, or computed, when it runs."""
+        def given():
+            return self.new(DType.I32, ())
+
+        return [self.rng.choice((
+            given, lambda: op("add", given(), constant(1, DType.I32)),
+            lambda last=extent - size: constant(self.rng.randrange(last + 1), DType.I32)))()
+            for extent, size in zip(x.shape, sizes, strict=True)]
 
     def unary(self, x):
         if not x.dtype.is_float:
