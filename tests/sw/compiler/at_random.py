@@ -22,9 +22,9 @@ FILE = Path(__file__).with_suffix(".json")
 #: Seeds whose costs are kept.
 COUNT = 168
 
-#: As many rows as any program must have, about.
+#: A chip of so few rows that nearly everything comes in parts.
 TIGHT = replace(SMALL, name="tight", ub_rows=32, acc_rows=64)
-#: With types of elements. On chips of few rows work comes in parts.
+#: With types of elements.
 CHIPS = (("core", ("f32", "bf16", "i32", "i8")), ("edge", ("i8", "i32")), ("nano", ("i8", "i32")),
          ("core4", ("f32", "bf16")), (SMALL, ("f32", "bf16", "i8")),
          (TIGHT, ("f32", "bf16", "i32", "i8")))
@@ -35,8 +35,8 @@ UNARY = ("exp", "tanh", "sqrt", "log1p", "abs", "negate", "floor", "sign", "rsqr
 BINARY = ("add", "subtract", "multiply", "maximum", "minimum")
 
 
-class Walk:
-    """A graph that grows, by one of KINDS at a time."""
+class Growth:
+    """A graph that grows by operations, which another class has."""
 
     extents, most = EXTENTS, MOST
 
@@ -75,6 +75,26 @@ class Walk:
             given, lambda: op("add", given(), constant(1, DType.I32)),
             lambda last=extent - size: constant(self.rng.randrange(last + 1), DType.I32)))()
             for extent, size in zip(x.shape, sizes, strict=True)]
+
+    def grow(self):
+        """Return up to five operations' results, of which each is of one that came before."""
+        pool = [self.first]
+        for _ in range(self.rng.randrange(1, 6)):
+            x = pool[-1] if self.rng.random() < 0.8 else self.rng.choice(pool)
+            kind = self.rng.choice(KINDS)
+            if not x.type.rank or not x.type.size:
+                continue
+            try:
+                found = getattr(self, kind)(x)
+            except ValueError:  # a window or a cut that leaves less than nothing
+                continue
+            if math.prod(found.shape) <= self.most and found.type.rank <= 5:
+                pool.append(found)
+        return [pool[-1], *(value for value in pool[1:-1] if self.rng.random() < 0.3)]
+
+
+class Walk(Growth):
+    """The operations: each returns what one makes of a value, and of new parameters."""
 
     def unary(self, x):
         if not x.dtype.is_float:
@@ -197,7 +217,7 @@ class Walk:
                   batch=pairs(batch), contract=pairs(contract))
 
     def loop(self, x):
-        """Turns: x changes by what is given."""
+        """Three turns, of which each changes x."""
         i, value = parameter(TensorType(DType.I32)), parameter(x.type)
         cond = Graph("cond", [i, value], [op("compare", i, constant(3, DType.I32),
                                              direction="lt")])
@@ -207,25 +227,7 @@ class Walk:
         return ops("while", constant(0, DType.I32), x, regions=(cond, body))[1]
 
 
-    def grow(self):
-        """Return up to five operations' results, of which each is of one that came before."""
-        pool = [self.first]
-        for _ in range(self.rng.randrange(1, 6)):
-            x = pool[-1] if self.rng.random() < 0.8 else self.rng.choice(pool)
-            kind = self.rng.choice(KINDS)
-            if not x.type.rank or not x.type.size:
-                continue
-            try:
-                found = getattr(self, kind)(x)
-            except ValueError:  # a window or a cut that leaves less than nothing
-                continue
-            if math.prod(found.shape) <= self.most and found.type.rank <= 5:
-                pool.append(found)
-        return [pool[-1], *(value for value in pool[1:-1] if self.rng.random() < 0.3)]
-
-
-KINDS = tuple(name for name in vars(Walk) if not name.startswith("_")
-              and name not in ("extents", "most", "shape", "new", "like", "dim", "start", "grow"))
+KINDS = tuple(name for name in vars(Walk) if not name.startswith("_"))
 
 
 def example(seed):

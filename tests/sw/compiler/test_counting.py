@@ -105,16 +105,16 @@ def test_parts_that_are_all_of_a_tensor(value, size, whole, all_of_it):
 
 
 def loop(shape, part, start, change=lambda i, x, made: [op("add", i, number(1)), made],
-         update=None, more=()):
+         update=None):
     """Return a loop of four turns that writes parts of what it carries."""
-    types = [TensorType(I32), TensorType(DType.F32, shape), *(each.type for each in more)]
+    types = [TensorType(I32), TensorType(DType.F32, shape)]
     cond = [parameter(type) for type in types]
-    i, x, *others = body = [parameter(type) for type in types]
+    i, x = body = [parameter(type) for type in types]
     new = constant(np.ones(part, np.float32)) if update is None else update(x)
     made = op("dynamic_update_slice", x, new, *start(i))
     regions = (Graph("cond", cond, [compare("lt", cond[0], number(4))]),
-               Graph("body", body, [*change(i, x, made), *others]))
-    node = ops("while", number(0), parameter(types[1]), *more, regions=regions)[0].node
+               Graph("body", body, change(i, x, made)))
+    node = ops("while", number(0), parameter(types[1]), regions=regions)[0].node
     return written_over(node, 1, Counter(i, 0, 4))
 
 
