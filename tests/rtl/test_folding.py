@@ -1,8 +1,7 @@
 """A chip with fewer lanes or banks runs the files of the chip with all, in as many cycles as
 predicted.
 
-Networks within 2 %, as in tests/sw/model/timing/test_measured.py, with one bank within 4 %;
-instructions alone within 1 %.
+Networks and instructions alone within 1 %, networks with two banks within 3 %, with one within 4 %.
 """
 
 from dataclasses import replace
@@ -19,6 +18,7 @@ from celosia.model.timing.predict import predict
 from celosia.program import Program
 from celosia_sim.rtl import RtlTransport
 from celosia_sim.verilog import chip_verilog
+from folded import MEASURED, folded
 
 CHIP, FLOATING = preset("nano"), preset("core4")
 INSTRUCTIONS = [
@@ -87,9 +87,9 @@ def test_one_file_runs_on_every_folding(config, chip, tmp_path, sizes, rows):
         wanted = model.run(found, {names["input"]: x})
     result = chip.run(found, {names["input"]: x})
     assert result[names["output"]].tobytes() == wanted[names["output"]].tobytes()
-    # Not yet the 1 % that is wanted: rows of vector unit and array wait for each other's banks.
+    # Where banks are few, it is not yet the 1 % that is wanted: much waits for one bank.
     assert predict(found, config).cycles == pytest.approx(
-        result.counters["cycles"], rel=0.04 if config.banks == 1 else 0.02)
+        result.counters["cycles"], rel={1: 0.04, 2: 0.03}.get(config.banks, 0.01))
 
 
 def test_cycles_of_instructions_are_predicted(config, chip):
@@ -120,3 +120,16 @@ def test_cycles_of_sums_are_predicted(lanes):
             insn("halt")), "repeated")
         cycles = chip.run(repeated, {}).counters["cycles"]
     assert predict(repeated, config).cycles == pytest.approx(cycles, rel=0.02)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("network", "lanes", "banks"), [
+    (network, *form) for network, forms in MEASURED.items() for form in forms])
+def test_what_the_cycle_model_is_measured_with_is_what_the_rtl_takes(few_cycles, network, lanes,
+                                                                     banks):
+    config, program = folded(network, lanes, banks)
+    inputs = {buffer.name: np.zeros(buffer.shape, np.int8) for buffer in program.buffers
+              if buffer.kind == "input"}
+    with Device(RtlTransport(config, verilog=chip_verilog(config))) as chip:
+        cycles = chip.run(program, inputs).counters["cycles"]
+    assert cycles == MEASURED[network][lanes, banks]

@@ -9,11 +9,11 @@ from functools import lru_cache
 
 from celosia.arch.commands import Command, Load, Matmul, Store, Vector
 from celosia.arch.config import TpuConfig
-from celosia.arch.isa import DmaFormat, MatmulFormat, Mem
+from celosia.arch.isa import DmaFormat, MatmulFormat, Mem, Unit
 from celosia.arch.vector import Dst, Post, Reduce, ReduceOp, Src, VectorOp
-from celosia.model.timing import Cost, Timing, cost
+from celosia.model.timing import ISSUES, Cost, Timing, cost
 
-__all__ = ["behind", "matmul", "transfer", "vector"]
+__all__ = ["behind", "issue", "matmul", "transfer", "vector"]
 
 _TIMING = Timing()
 _FORMATS = {fmt.nbytes: fmt for fmt in (DmaFormat.I8, DmaFormat.BF16, DmaFormat.W32)}
@@ -32,6 +32,13 @@ def matmul(config: TpuConfig, rows: int = 1) -> Cost:
     """Return the cost of a matmul with weights of its own."""
     return _cost(config, Matmul.of(MatmulFormat.INT8, False, False, (0, 0, 0), (rows, 1, 1),
                                    config.dim, (None, None, None)))
+
+
+def issue(config: TpuConfig) -> int:
+    """Return the cycles that a short matmul takes where it is waited for: it is checked, and issued
+    to the array.
+    """
+    return matmul(config).check + ISSUES[Unit.MXU]
 
 
 @lru_cache

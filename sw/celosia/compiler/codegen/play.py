@@ -15,7 +15,7 @@ from celosia.arch.config import TpuConfig
 from celosia.arch.isa import Unit
 from celosia.compiler.codegen.nodes import CodeOp
 from celosia.compiler.codegen.spans import CommandCost
-from celosia.model.timing import HANDOVER, LEADERS, follow
+from celosia.model.timing import HANDOVER, ISSUES, LEADERS, follow
 
 __all__ = ["Play"]
 
@@ -23,6 +23,8 @@ __all__ = ["Play"]
 _MXU, _VPU = int(Unit.MXU), int(Unit.VPU)
 #: Of each unit, the one whose rows it may follow.
 _LEADER = [int(LEADERS[unit][0]) if unit in LEADERS else -1 for unit in Unit]
+#: From the checker to each unit.
+_ISSUES = [ISSUES.get(unit, 0) for unit in Unit]
 #: Operations from which on the array has enough to do to count as the unit that all wait for.
 _MANY = 1024
 
@@ -52,7 +54,7 @@ class _Units:
         self.now = max(self.now + cost.check, room)
         unit = cost.unit
         free = self.free[unit]
-        start = max(self.now + cost.lead, free, ready)
+        start = max(self.now + _ISSUES[unit] + cost.lead, free, ready)
         if unit == _VPU:
             if cost.fill and not (self._filled and start == free):
                 start += cost.fill

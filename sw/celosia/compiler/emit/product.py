@@ -106,7 +106,7 @@ class _Emitter:
         plan, given = self.plan, self.given
         self.groups = cuts(given.weights.panels, plan.panels)
         #: Whether matmuls of D rows take no less time than to issue them.
-        self.tiles_last = config.dim >= cycles.matmul(config).check
+        self.tiles_last = config.dim >= cycles.issue(config)
         self.chunks = cuts(given.acts.panels, plan.depth)
         depth = min(plan.depth, given.acts.panels)
         act_keys = len(plan.boxes) * len(self.chunks)

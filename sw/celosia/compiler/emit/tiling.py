@@ -92,7 +92,7 @@ class _Search:
         self.dim = config.dim
         product = cycles.matmul(config)
         #: Cycles of an instruction that nothing hides, and of the array for a tile of weights.
-        self.issue, self.tile = product.check, product.lead
+        self.issue, self.tile = cycles.issue(config), product.lead
         #: Cycles from the last row to the last result: of loads, products and vector work.
         self.loading, self.summing = cycles.behind(cycles.transfer(config, Load, 1, 1, 4)), (
             cycles.behind(product))

@@ -18,21 +18,32 @@ from celosia.arch.words import ceil_div
 from celosia.model.timing.banks import lost_by_pair, lost_by_repeats
 from celosia.model.timing.memory import Timing, pages
 
-__all__ = ["HANDOVER", "LEADERS", "LOAD", "Cost", "cost", "follow"]
+__all__ = ["ASKS", "HANDOVER", "ISSUES", "LANDS", "LEADERS", "READS", "ROOM", "WRITES", "Cost",
+           "cost", "follow"]
 
 #: Constants of the RTL, measured with single instructions: cycles of a unit, beside rows, bus, fill
 #: and drain.
-LOAD, _STORE, _MATMUL, _VECTOR = 15, 16, 2, 3
+_STORE, _MATMUL, _VECTOR = 16, 2, 3
 _FLOATING, _GATHER, _SCATTER = 1, 4, 2  # more of the vector unit: with bf16, for indices
 _READER = 4  # cycles of registers that cut a reader
 #: From one addition to an accumulator row to the next one to the same row, beside the sum's cycles.
 _REPEAT = 3
+#: Of a load: until its first address goes out, and from its last beat until its rows are there.
+ASKS, LANDS = 9, 4
+#: Of a store: until it reads its first row, and cycles that it may fall behind in reading before
+#: it is written later.
+READS, WRITES = 5, 4
 _CREDIT = 1  # from a beat's result until its place is free
 #: Where a memory has one bank: beats that the first stream reads between those of the second of two
 #: single rows, by the beats of a row.
 _AHEAD = {1: 4, 2: 5, 4: 7}
-_CHECK, _CHECK_BASE = 10, 8  # of the checker: at least, and beside one for each touched range
-_CHECK_PLANES = 3  # more for a vector's streams of more than one dimension
+#: Of the checker, hw/celosia_hw/scalar/check.py: a matmul, a vector instruction with one source in
+#: memory, a transfer that fits the first window; terms of further dimensions take a cycle each.
+_CHECK_MATMUL, _CHECK_VECTOR, _CHECK_DMA = 8, 7, 11
+#: From the checker to the first row, of units whose first row was not measured from there.
+ISSUES = {Unit.LOAD: 0, Unit.STORE: 0, Unit.MXU: 3, Unit.VPU: 3}
+#: From the end of a command that leaves the window until one is checked that waited for its place.
+ROOM = {Unit.LOAD: 1, Unit.STORE: 2, Unit.MXU: 2, Unit.VPU: 3}
 #: From the end of a command until one of another unit may start that waited for it.
 HANDOVER = 1
 #: From the end of a command until a matmul, or a store, that follows it may start that reads its
@@ -89,8 +100,9 @@ def cost(command: Command, config: TpuConfig, timing: Timing) -> Cost:
     return _dma(command, config, timing)
 
 
-def _check(touched: int) -> int:
-    return max(_CHECK, _CHECK_BASE + touched)
+def _terms(*streams: Stream) -> int:
+    """Return the terms of the streams' further dimensions."""
+    return sum(count > 1 for stream in streams for count in stream.counts[1:])
 
 
 def _matmul(command: Matmul, config: TpuConfig) -> Cost:
@@ -100,9 +112,10 @@ def _matmul(command: Matmul, config: TpuConfig) -> Cost:
     through = (config.sum_cycles + 1) * (config.dim + 1) + config.product_cycles
     latency = occupied + through + _MATMUL
     pace = int(_consecutive(command.acc))
+    check = _CHECK_MATMUL + _terms(command.acts, command.acc)
     if command.weights is None:
-        return Cost(_check(2), occupied, latency, pace=pace)
-    return Cost(_check(3), occupied, latency, config.dim, pace=pace)
+        return Cost(check - 1, occupied, latency, pace=pace)
+    return Cost(check, occupied, latency, config.dim, pace=pace)
 
 
 def _consecutive(stream: Stream) -> bool:
@@ -153,17 +166,18 @@ def _dma(command: Dma, config: TpuConfig, timing: Timing) -> Cost:
     bursts = max(1, command.rows * ceil_div(beats, max(1, command.rows) * _BURST_BEATS))
     if not isinstance(command, Load):
         behind = timing.write_latency + _STORE + config.cut - 2 * config.small - timing.first
-        return Cost(_check(2), occupied, occupied + behind, burst=work / bursts, work=work,
+        return Cost(_CHECK_DMA, occupied, occupied + behind, burst=work / bursts, work=work,
                     behind=behind, turn=timing.turn_cycles * max(0.0, 1 - opened / bursts))
     rises = (command.mem == Mem.UB and command.cols <= config.dim and command.row_step == 1)
     # Loads that follow one another go on asking; one by itself has asked before it waits.
     waits, wait = (timing.waits(count, beats, bursts, opened)
                    for count in (bursts, bursts - timing.outstanding))
-    latency = max(occupied, wait) + timing.read_latency + LOAD - 2 * config.small - timing.first
+    latency = (max(occupied, wait) + ASKS + timing.read_latency + LANDS - 2 * config.small
+               - timing.first)
     occupied = max(occupied, waits)
-    return Cost(_check(2), occupied, latency, burst=work / bursts,
+    return Cost(_CHECK_DMA, occupied, latency, burst=work / bursts,
                 pace=max(1, occupied // command.rows) if rises else 0, share=work / occupied,
-                work=work, behind=LOAD)
+                work=work, behind=LANDS)
 
 
 def _beats(command: Dma, bus: int) -> int:
@@ -179,11 +193,11 @@ def _beats(command: Dma, bus: int) -> int:
 
 
 def _vector(command: Vector, config: TpuConfig, timing: Timing) -> Cost:
-    streams, singles, touched = [], [], 1
+    streams, singles, check = [], [], _CHECK_VECTOR - 1 + _terms(command.dst)
     for source in command.sources:
         if source.stream is None:
             continue
-        touched += 1
+        check += 1 + _terms(source.stream)
         if source.kind in STREAM_SRCS:
             streams.append((SRC_MEM[source.kind], source.stream))
         elif source.kind in ROW_SRCS:
@@ -221,6 +235,6 @@ def _vector(command: Vector, config: TpuConfig, timing: Timing) -> Cost:
         once, lost = lost_by_pair(streams[0][1], streams[1][1], fold, config.banks)
         occupied += lost
         latency += lost + once
-    check = _check(touched) + (_CHECK_PLANES if command.counts[1:] != (1, 1) else 0)
+    check = max(check, _CHECK_VECTOR)
     fill = config.dim * fold + 1 if command.op == VectorOp.TRANSPOSE else 0
     return Cost(check, occupied + config.cut, latency, fill=fill, behind=through)

@@ -18,12 +18,13 @@ from itertools import groupby
 from operator import itemgetter
 
 from celosia.arch.commands import DST_MEM, SRC_MEM, Command, Dma, Matmul, Vector, row_accesses
-from celosia.arch.config import BEATS_AHEAD, TpuConfig
+from celosia.arch.config import TpuConfig
 from celosia.arch.ici import link_cycles
 from celosia.arch.isa import Mem, RecvOp, Unit
 from celosia.arch.lane import tree_latency
 from celosia.arch.messages import MessageCommand
 from celosia.arch.vector import STREAM_SRCS, Reduce
+from celosia.model.timing.asked import asked
 from celosia.model.timing.banks import (
     Beside,
     Walk,
@@ -34,7 +35,18 @@ from celosia.model.timing.banks import (
     port_of,
     walked,
 )
-from celosia.model.timing.cost import HANDOVER, LEADERS, LOAD, cost, follow
+from celosia.model.timing.cost import (
+    ASKS,
+    HANDOVER,
+    ISSUES,
+    LANDS,
+    LEADERS,
+    READS,
+    ROOM,
+    WRITES,
+    cost,
+    follow,
+)
 from celosia.model.timing.events import Reason, Timeline
 from celosia.model.timing.fetch import BLOCK, Fetch
 from celosia.model.timing.memory import Occupancy, Timing, meeting
@@ -50,6 +62,12 @@ _Swept = tuple[_Sweep, WindowEntry, int]
 
 #: Constants of the RTL, measured with single instructions; more in `celosia.model.timing.cost`.
 _START, _HALT, _FENCE, _READ = 3, 3, 1, 6  # doorbell to first fetch; behind all that is done
+#: From the scalar unit's coming to a block until those that have room then are asked for.
+_FETCH = 5
+#: Beats that a load has taken, but not yet written; cycles of a cut chip before it reads rows.
+_QUEUED, _CUT = 4, 3
+#: Whose instructions are late where those of a unit became late.
+_PUSHED = {Unit.VPU: Unit.STORE, Unit.STORE: Unit.MXU}
 #: Before the first word of a send, behind the last word of a receive, and of rows that are joined.
 _SEND, _RECV, _JOIN = 8, 5, 24
 
@@ -95,8 +113,9 @@ class Estimator:
         self._before: Vector | None = None  # of the vector unit
         self._wave: tuple[Matmul | None, int] = None, 0  # the matmul before, and its first cycle
         self._swept: deque[_Swept] = deque(maxlen=2 * config.window)
-        #: Transfers that others may hold up: port, entry, cycles, on-chip rows.
-        self._moved: deque[tuple[int, WindowEntry, int, Walk]] = deque(maxlen=config.window)
+        #: What others may hold up: port, entry, cycles, those from its last row to the end of the
+        #: entry, on-chip rows.
+        self._moved: deque[tuple[int, WindowEntry, int, int, Walk]] = deque(maxlen=config.window)
         #: Loads that may be under way.
         self._loads: deque[WindowEntry] = deque(maxlen=2 * config.window)
         self._fetch = Fetch(config, timing, length)
@@ -164,14 +183,15 @@ class Estimator:
         free = Reason.FETCH if self._starved else Reason.SCALAR
         reason = Reason.CHECK if self._hand_over() else free
         checked = self._taken + check
-        window = [other for other in self._window if other.end > checked]
+        room = ROOM[unit]
+        window = [other for other in self._window if other.end + room > checked]
         if len(window) >= self._size:  # it is never larger
             first = min(window, key=_end)
-            checked, reason, blamed = first.end, Reason.WINDOW, first.index
-            window = [other for other in window if other.end > checked]
+            checked, reason, blamed = first.end + room, Reason.WINDOW, first.index
+        window = [other for other in window if other.end > checked]
         self._checked = checked
         gate = reason, blamed
-        start = checked + lead
+        start = checked + ISSUES[unit] + lead
         if self._free[unit] > start:
             start, reason, blamed = self._free[unit], Reason.UNIT, self._latest[unit]
         for other in window:
@@ -181,6 +201,8 @@ class Estimator:
                     after = self._follow(command, lead, other, window)
                 else:
                     after = end + HANDOVER * (other.unit != unit)
+                if unit == Unit.MXU and other.unit == Unit.LOAD:
+                    entry.leaders.append((other, after - other.end))
                 if after >= start:
                     start, blamed = after, other.index
                     reason = Reason.DATA if entry.follows(other) else Reason.ROWS
@@ -197,11 +219,12 @@ class Estimator:
                 reason, blamed = Reason.WEIGHTS, self._latest[unit]
         elif unit == Unit.LOAD:  # what was asked for before comes before
             self._loads.append(entry)
-            start = max(start, self._fetch.last - self._timing.read_latency)
+            entry.asks = start if reason in (Reason.DATA, Reason.ROWS) else checked
+            start = max(start, self._fetch.last - self._timing.read_latency - ASKS)
             if start > resolved:
                 reason, blamed = Reason.BUS, -1
         entry.latency, entry.end = latency, max(self._done[unit], start + latency)
-        self._free[unit] = start + occupied
+        self._free[unit] = start + max(occupied, lead)
         self._done[unit] = entry.end
         if self._timeline is not None:
             entry.index = self._latest[unit] = len(self._timeline)
@@ -284,38 +307,25 @@ class Estimator:
         fetch, now, timing = self._fetch, self.now, self._timing
         if not fetch.last:
             now -= timing.ahead
-        while self._loads and self._loads[0].end - LOAD <= now:
+        else:
+            now += _FETCH
+        while self._loads and self._loads[0].end - LANDS <= now:
             self._loads.popleft()
         # An SDRAM goes to another row, and back.
         beside = self._loads or self._done[Unit.STORE] > now
-        comes = fetch.request(count, now, self._asked(now), 2 * timing.page_cycles * bool(beside))
+        comes = fetch.request(count, now, asked(self._loads, now, timing),
+                              2 * timing.page_cycles * bool(beside))
         for other in self._loads:
-            if other.end - LOAD > comes:
-                begins = other.end - other.latency + timing.read_latency
+            if other.end - LANDS > comes:
+                begins = other.end - other.latency + ASKS + timing.read_latency
                 # Where a load has no beat, one of an instruction costs it nothing.
-                if (late := int((fetch.last - max(begins, comes)) * other.share)) > 0:
-                    self._delay(Unit.LOAD, comes + LOAD, late)
+                late = int(fetch.last - max(begins, comes) - _QUEUED * (1 / other.share - 1))
+                if late > 0:
+                    self._delay(Unit.LOAD, comes + LANDS, late)
                 break
         if timing.shared:
             fetch.late(count, self._meet_others(
                 Occupancy(comes, fetch.last, fetch.cycles, 0.0), Unit.STORE))
-
-    def _asked(self, now: int) -> int:
-        """Return when the last beat comes that loads have asked for in a cycle."""
-        timing, last = self._timing, 0
-        bursts, ahead = float(timing.outstanding), float(timing.occupied(
-            BEATS_AHEAD * timing.beat_cycles))
-        for load in self._loads:
-            start, end = load.end - load.latency, load.end - LOAD
-            begins = max(start + timing.read_latency, now)
-            if start > now and begins > last:
-                break  # it waits for more than the bus
-            count = min(end - max(begins, last), ahead, bursts * load.burst)
-            last = int(max(begins, last) + count)
-            ahead, bursts = ahead - count, bursts - count / load.burst
-            if ahead < 1 or bursts < 1:
-                break
-        return last
 
     def _share(self, entry: WindowEntry) -> None:
         """Delay a transfer, and those of the other kind under way, by each other's bursts."""
@@ -339,15 +349,19 @@ class Estimator:
             each = occupied // chip.length
             if each > 2 and self._config.banks > 1:
                 return  # it has the time
-            port, walk = port_of(command.mem, not store), walked(chip, each)
-            self._moved.append((port, entry, occupied, walk))
+            after, port = entry.behind - READS if store else 0, port_of(command.mem, not store)
+            begin, end, walk = begin - after, end - after, walked(chip, each)
+            self._moved.append((port, entry, occupied, after, walk))
             lost = 0.0
             for (which, first, last, pace), other, then in self._swept:
-                last += other.end - then
-                if which == port and first < end and begin < last:
-                    lost += lost_between(begin, end, first, last, self._beside(walk, *pace))
-            if lost >= 1:
-                self._delay(entry.unit, begin, int(lost))
+                more = other.end - then
+                if which == port and first < end and begin < last + more:
+                    rate = self._beside(walk, *pace)
+                    if pace[1] > 1:
+                        rate = 1 - (1 - rate) * (last - first) / (last + more - first)
+                    lost += lost_between(begin, end, first, last + more, rate)
+            if (late := int(lost) - store * WRITES) >= 1:
+                self._delay(entry.unit, begin, late)
             return
         read = end - entry.latency
         if isinstance(command, Matmul):
@@ -362,7 +376,9 @@ class Estimator:
                            if source.kind in STREAM_SRCS and SRC_MEM[source.kind] == mem
                            and source.stream is not None]
                 if streams:
-                    swept.append((port_of(mem, False), read, read + occupied,
+                    until = read + occupied + _CUT * self._config.cut
+                    since = read if self._config.banks == 1 else until - fold * command.length
+                    swept.append((port_of(mem, False), since, until,
                                   (in_step(*streams), fold)))
             if command.dst.length == command.length:
                 swept.append((port_of(DST_MEM[command.kind], True), begin, end,
@@ -375,16 +391,16 @@ class Estimator:
                 continue
             # Of several ports that it uses, that which loses most counts.
             late = 0.0
-            for port, _, cycles, walk in moved:
-                start, lost = other.end - cycles, 0.0
+            for port, _, cycles, after, walk in moved:
+                until, lost = other.end - after, 0.0
+                start = until - cycles
                 for which, first, last, pace in swept:
-                    if which == port and first < other.end and start < last:
-                        lost += lost_between(start, other.end, first, last,
-                                             self._beside(walk, *pace))
+                    if which == port and first < until and start < last:
+                        lost += lost_between(start, until, first, last, self._beside(walk, *pace))
                 late = max(late, lost)
             if late >= 1:
                 self._delay(other.unit, begin, int(late))
-                if other.unit == Unit.VPU:
+                if other.unit in _PUSHED:
                     self._push(other)
 
     def _meet_array(self, entry: WindowEntry, occupied: int, swept: Sequence[_Sweep]) -> None:
@@ -395,41 +411,58 @@ class Estimator:
         fold, most = self._config.fold, 0.0
         for port, begin, end, (steps, _) in swept:
             walk, lost = (fold, 0, steps[0][1], 1), 0.0
-            self._moved.append((port, entry, occupied, walk))
+            self._moved.append((port, entry, occupied, entry.end - end, walk))
             for (which, first, last, pace), _, _ in self._swept:
                 if which == port and pace[1] == 1 and first < end and begin < last:
                     lost += lost_between(begin, end, first, last, self._beside(walk, *pace))
             most = max(most, lost)
         self._delay(entry.unit, entry.end - 1, int(most))
 
-    def _delay(self, unit: int, since: int, cycles: int) -> None:
-        """Make what a transfer unit has not finished so many cycles later."""
-        late = []
+    def _delay(self, unit: int, since: int, cycles: int, begun: bool = True) -> None:
+        """Make what a unit has not finished so many cycles later; ``begun``: the first of it has.
+
+        Loads between which there was time are less late; matmuls that follow loads begin later.
+        """
+        late, ended = [], 0
         for other in self._window:
-            if other.unit == unit and other.end > since:
-                other.end += cycles
-                late.append(other.index)
+            if other.unit != unit or other.end <= since:
+                continue
+            if unit == Unit.LOAD:
+                begins = other.end - other.latency + ASKS + self._timing.read_latency
+                if ended and begins > ended:
+                    cycles = max(0, cycles - (begins - ended))
+                ended = other.end - LANDS
+            other.end += cycles
+            late.append((other.index, cycles))
         if self._timeline is not None:
-            self._timeline.delay(late, cycles)
+            self._timeline.delay(late, begun)
         self._free[unit] += cycles
         self._done[unit] += cycles
+        if unit == Unit.LOAD:
+            for other in self._window:
+                if isinstance(other, WindowEntry) and (more := other.early()) > 0:
+                    self._delay(Unit.MXU, other.end - 1, more, begun=False)
 
     def _push(self, first: WindowEntry) -> None:
-        """Delay stores where a vector instruction has become later.
+        """Delay stores where a vector instruction has become later, and matmuls where a store has.
 
-        Those that conflict with it begin behind it. In one bank, its rows go before those of any
-        store, of which about half come between them.
+        Those that conflict with it begin behind it. In one bank, rows of a vector instruction go
+        before those of any store, of which about half come between them.
         """
         later = False
         for other in self._window:
-            if isinstance(other, WindowEntry) and other.unit == Unit.STORE:
+            if isinstance(other, WindowEntry) and other.unit == _PUSHED[first.unit]:
                 end = 0
                 if later and other.conflicts(first):
-                    end = first.end + HANDOVER + other.latency
-                elif self._config.banks == 1 and other.end > first.end - first.latency:
+                    lead = self._config.dim if other.unit == Unit.MXU else 0
+                    end = first.end + HANDOVER + lead + other.latency
+                elif (self._config.banks == 1 and first.unit == Unit.VPU
+                        and other.end > first.end - first.latency):
                     end = first.end - first.behind + other.work // 2 + other.behind
                 if end > other.end:
-                    self._delay(Unit.STORE, other.end - 1, end - other.end)
+                    self._delay(other.unit, other.end - 1, end - other.end, begun=False)
+                    if other.unit in _PUSHED:
+                        self._push(other)
             later = later or other is first
 
     def _between(self, command: Vector, start: int, fill: int) -> tuple[int, int]:

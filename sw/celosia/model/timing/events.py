@@ -120,11 +120,15 @@ class Timeline:
         self.blamed.append(cause[1])
         self.lost.append(0)
 
-    def delay(self, indices: Sequence[int], cycles: int) -> None:
-        """Note that the first of some instructions takes longer, and others are so much later."""
-        for place, index in enumerate(indices):
+    def delay(self, late: Sequence[tuple[int, int]], begun: bool) -> None:
+        """Note that some instructions are later: the first of them takes longer if it has
+        ``begun``, the others begin later.
+
+        ``late``: of each, its place in these lists, and by how many cycles.
+        """
+        for place, (index, cycles) in enumerate(late):
             self.end[index] += cycles
-            if place:
+            if place or not begun:
                 self.start[index] += cycles
             else:
                 self.occupied[index] += cycles

@@ -21,11 +21,12 @@ class WindowEntry:
 
     ``pace``: cycles from one of its rows to the next, where it writes consecutive rows in their
     order, and others may follow it; else 0. ``burst``, ``share``: of a load. ``index``: in the
-    timeline.
+    timeline. ``asks``: of a load, when its first address could go out. ``leaders``: of a matmul,
+    loads that it follows, and by how many cycles it starts behind their ends at least.
     """
 
-    __slots__ = ("behind", "burst", "end", "index", "latency", "pace", "reads", "share", "turn",
-                 "unit", "work", "wrote")
+    __slots__ = ("asks", "behind", "burst", "end", "index", "latency", "leaders", "pace", "reads",
+                 "share", "turn", "unit", "work", "wrote")
 
     def __init__(self, command: Command, config: TpuConfig):
         self.unit = command.unit
@@ -36,13 +37,19 @@ class WindowEntry:
                 self.wrote: _Range = at + first, at + last
             else:
                 self.reads += (at + first, at + last),
-        self.end = self.latency = self.pace = 0
+        self.leaders: list[tuple[WindowEntry | WindowMessage, int]] = []
+        self.asks = self.end = self.latency = self.pace = 0
         self.index = -1
 
     def follows(self, other: WindowEntry | WindowMessage) -> bool:
         """Whether this reads what the other one writes."""
         first, last = other.wrote
         return any(first <= end and begin <= last for begin, end in self.reads)
+
+    def early(self) -> int:
+        """Return how much later it must begin for what has become of its leaders."""
+        begins = max((leader.end + apart for leader, apart in self.leaders), default=0)
+        return max(0, begins - (self.end - self.latency))
 
     def conflicts(self, other: WindowEntry | WindowMessage) -> bool:
         """Whether one of the two writes what the other reads or writes."""
