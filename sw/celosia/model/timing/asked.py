@@ -30,7 +30,7 @@ def asked(loads: Iterable[WindowEntry], now: int, timing: Timing) -> int:
             break
         walked = since + int(load.work / load.burst)
         each = load.burst / load.share  # cycles from a burst's data to the next one's
-        begins = load.end - load.latency + ASKS + timing.read_latency
+        begins = load.end - load.latency + ASKS + timing.way
         end = min(load.end - LANDS, begins + (now - since) * each)
         begins = max(begins, now, last)
         if (count := min(end - begins, ahead / load.share, bursts * each)) > 0:

@@ -172,8 +172,7 @@ def _dma(command: Dma, config: TpuConfig, timing: Timing) -> Cost:
     # Loads that follow one another go on asking; one by itself has asked before it waits.
     waits, wait = (timing.waits(count, beats, bursts, opened)
                    for count in (bursts, bursts - timing.outstanding))
-    latency = (max(occupied, wait) + ASKS + timing.read_latency + LANDS - 2 * config.small
-               - timing.first)
+    latency = max(occupied, wait) + ASKS + timing.way + LANDS - 2 * config.small
     occupied = max(occupied, waits)
     return Cost(_CHECK_DMA, occupied, latency, burst=work / bursts,
                 pace=max(1, occupied // command.rows) if rises else 0, share=work / occupied,

@@ -220,7 +220,7 @@ class Estimator:
         elif unit == Unit.LOAD:  # what was asked for before comes before
             self._loads.append(entry)
             entry.asks = start if reason in (Reason.DATA, Reason.ROWS) else checked
-            start = max(start, self._fetch.last - self._timing.read_latency - ASKS)
+            start = max(start, self._fetch.last - self._timing.way - ASKS)
             if start > resolved:
                 reason, blamed = Reason.BUS, -1
         entry.latency, entry.end = latency, max(self._done[unit], start + latency)
@@ -317,7 +317,7 @@ class Estimator:
                               2 * timing.page_cycles * bool(beside))
         for other in self._loads:
             if other.end - LANDS > comes:
-                begins = other.end - other.latency + ASKS + timing.read_latency
+                begins = other.end - other.latency + ASKS + timing.way
                 # Where a load has no beat, one of an instruction costs it nothing.
                 late = int(fetch.last - max(begins, comes) - _QUEUED * (1 / other.share - 1))
                 if late > 0:
@@ -428,7 +428,7 @@ class Estimator:
             if other.unit != unit or other.end <= since:
                 continue
             if unit == Unit.LOAD:
-                begins = other.end - other.latency + ASKS + self._timing.read_latency
+                begins = other.end - other.latency + ASKS + self._timing.way
                 if ended and begins > ended:
                     cycles = max(0, cycles - (begins - ended))
                 ended = other.end - LANDS

@@ -62,6 +62,11 @@ class Timing:
         """Cycles of a transfer's first beat that its latency has, too."""
         return self.beat_cycles - 1 + self.page_cycles
 
+    @property
+    def way(self) -> int:
+        """Cycles from a read address to the memory's first cycle for it."""
+        return self.read_latency - self.first
+
     def waits(self, count: int, beats: int, bursts: int, opened: int) -> int:
         """Return how long a transfer takes whose bursts wait for one another.
 
