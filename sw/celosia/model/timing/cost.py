@@ -40,7 +40,7 @@ _AHEAD = {1: 4, 2: 5, 4: 7}
 #: Of the checker, hw/celosia_hw/scalar/check.py: a matmul, a vector instruction with one source in
 #: memory, a transfer that fits the first window; terms of further dimensions take a cycle each.
 _CHECK_MATMUL, _CHECK_VECTOR, _CHECK_DMA = 8, 7, 11
-#: From the checker to the first row, of units whose first row was not measured from there.
+#: From the checker to the first row where a unit is free; of transfers, see `ASKS` and `READS`.
 ISSUES = {Unit.LOAD: 0, Unit.STORE: 0, Unit.MXU: 3, Unit.VPU: 3}
 #: From the end of a command that leaves the window until one is checked that waited for its place.
 ROOM = {Unit.LOAD: 1, Unit.STORE: 2, Unit.MXU: 2, Unit.VPU: 3}

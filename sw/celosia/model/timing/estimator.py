@@ -318,7 +318,7 @@ class Estimator:
         for other in self._loads:
             if other.end - LANDS > comes:
                 begins = other.end - other.latency + ASKS + timing.way
-                # Where a load has no beat, one of an instruction costs it nothing.
+                # What a load writes row by row it has in store while other beats come.
                 late = int(fetch.last - max(begins, comes) - _QUEUED * (1 / other.share - 1))
                 if late > 0:
                     self._delay(Unit.LOAD, comes + LANDS, late)
