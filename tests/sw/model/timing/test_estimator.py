@@ -115,6 +115,41 @@ def test_what_takes_longer_than_its_rows():
     assert more("scatter", **indexed) == 5
 
 
+@pytest.mark.parametrize(("apart", "fields"), [
+    (7, {}), (7, {"op": "iadd", "b_kind": "lane_index"}),
+    (8, {"op": "iadd", "b_kind": "acc", "b": 300}),
+    (8, {"op": "iadd", "b_kind": "acc_row", "b": 300}),
+    (9, {"op": "requant", "b_kind": "acc_row", "b": 300, "c_kind": "acc_row", "c": 301}),
+    (9, {"n1": 2}), (11, {"n1": 2, "n2": 2}),
+    (11, {"op": "iadd", "b_kind": "acc", "b": 300, "n1": 2}),
+], ids=str)
+def test_short_instructions_take_what_the_checker_takes(apart, fields):
+    """As measured on the RTL of edge, and said by hw/celosia_hw/scalar/check.py."""
+    def some(count: int) -> int:
+        return cycles(*[insn("vector", **({"op": "mov", "dst_kind": "acc", "a_kind": "acc",
+                                           "dst": 8 * i, "a": 200 + 8 * i, "n0": 1} | fields))
+                        for i in range(count)])
+
+    assert some(12) - some(6) == 6 * apart
+
+
+@pytest.mark.parametrize(("config", "apart"), [
+    (CORE, 16), (dataclasses.replace(PRESETS["nano"], window=16), 8)], ids=("core", "nano"))
+def test_short_matmuls_take_what_the_checker_takes(config, apart):
+    """Or as long as a tile takes to load."""
+    def some(count: int, **more: int) -> int:
+        return cycles(*[insn("matmul", fmt="int8", acc=8 * i, acts=0, w=65, n0=1,
+                             wrows=config.dim, **more) for i in range(count)], config=config)
+
+    assert some(12) - some(6) == 6 * apart
+    assert some(12, n1=2) - some(6, n1=2) == 6 * max(apart, 10)
+
+
+def test_short_transfers_take_what_the_checker_takes():
+    loads = [load(1, i) for i in range(12)]
+    assert cycles(*loads) - cycles(*loads[:6]) == 6 * 11
+
+
 def test_counters():
     result = run(load(4), load(4, 8), vector(16, 32), matmul(5),
                  insn("store", mem="acc", fmt="i8", row=0, addr=0x9000, rows=3, cols=5, pitch=5))
