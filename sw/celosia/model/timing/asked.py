@@ -36,6 +36,4 @@ def asked(loads: Iterable[WindowEntry], now: int, timing: Timing) -> int:
         if (count := min(end - begins, ahead / load.share, bursts * each)) > 0:
             last = int(begins + count)
             ahead, bursts = ahead - count * load.share, bursts - count / each
-        if ahead < 1 or bursts < 1:
-            break
     return last

@@ -356,10 +356,8 @@ class Estimator:
             for (which, first, last, pace), other, then in self._swept:
                 more = other.end - then
                 if which == port and first < end and begin < last + more:
-                    rate = self._beside(walk, *pace)
-                    if pace[1] > 1:
-                        rate = 1 - (1 - rate) * (last - first) / (last + more - first)
-                    lost += lost_between(begin, end, first, last + more, rate)
+                    lost += lost_between(begin, end, first, last + more,
+                                         self._beside(walk, *pace))
             if (late := int(lost) - store * WRITES) >= 1:
                 self._delay(entry.unit, begin, late)
             return
