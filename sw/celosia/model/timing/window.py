@@ -38,7 +38,6 @@ class WindowEntry:
             else:
                 self.reads += (at + first, at + last),
         self.leaders: list[tuple[WindowEntry | WindowMessage, int]] = []
-        self.asks = self.end = self.latency = self.pace = 0
         self.index = -1
 
     def follows(self, other: WindowEntry | WindowMessage) -> bool:
@@ -48,8 +47,8 @@ class WindowEntry:
 
     def early(self) -> int:
         """Return how much later it must begin for what has become of its leaders."""
-        begins = max((leader.end + apart for leader, apart in self.leaders), default=0)
-        return max(0, begins - (self.end - self.latency))
+        begins = self.end - self.latency
+        return max((begins, *(leader.end + apart for leader, apart in self.leaders))) - begins
 
     def conflicts(self, other: WindowEntry | WindowMessage) -> bool:
         """Whether one of the two writes what the other reads or writes."""
