@@ -459,8 +459,6 @@ class Estimator:
                     end = first.end - first.behind + other.work // 2 + other.behind
                 if end > other.end:
                     self._delay(other.unit, other.end - 1, end - other.end, begun=False)
-                    if other.unit in _PUSHED:
-                        self._push(other)
             later = later or other is first
 
     def _between(self, command: Vector, start: int, fill: int) -> tuple[int, int]:
