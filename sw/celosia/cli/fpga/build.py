@@ -17,6 +17,7 @@ from celosia.cli.fpga.families import RESOURCES, TOP, Family, available, family
 from celosia.cli.fpga.maps import FILES
 from celosia.cli.fpga.netlist import KEEP_NAMES, Netlist
 from celosia.cli.fpga.netlist import read as read_netlist
+from celosia.cli.fpga.paths import arc
 from celosia.cli.fpga.stamps import Stamps, content, digest, locked
 from celosia.cli.fpga.timing import TimingReport
 from celosia.cli.fpga.timing import read as read_timing
@@ -115,6 +116,11 @@ def write_sources(made: Sources, folder: Path) -> list[Path]:
     return [folder / name for name in files]
 
 
+def _source(what: Callable[..., Any]) -> str:
+    """Return a digest of the file that something is written in."""
+    return content(Path(inspect.getfile(what)))
+
+
 @dataclass(frozen=True)
 class _Flow:
     """A build that goes on."""
@@ -160,7 +166,7 @@ class _Flow:
 
     def mend(self, change: Callable[[dict[str, Any], str, Board], None]) -> None:
         """Make of the netlist what place and route wants."""
-        key = digest(content(self.folder / _MAPPED), content(Path(inspect.getfile(change))))
+        key = digest(content(self.folder / _MAPPED), _source(change))
         if not self.stamps.fresh(key, _NETLIST):
             self.stamps.forget(_NETLIST)
             design = json.loads((self.folder / _MAPPED).read_text(encoding="utf-8"))
@@ -181,11 +187,11 @@ class _Flow:
         arguments = [*self.arguments(_NETLIST, 1), "--no-route", "--write", _PLACED,
                      *self.family.arguments(self.made, "")]
         seconds = self.step("floor plan", tool, arguments, key, "place.log", _PLACED)
-        key = digest(key, content(self.folder / _PLACED), str(floor))
+        # SciPy, which is imported here, comes with the tools.
+        from celosia.cli.fpga.floorplan import plan
+        key = digest(key, content(self.folder / _PLACED), str(floor), _source(plan))
         if not self.stamps.fresh(key, _PLANNED):
             self.stamps.forget(_PLANNED)
-            # SciPy, which is imported here, comes with the tools.
-            from celosia.cli.fpga.floorplan import plan
             start = time.monotonic()
             plan(self.folder / _PLACED, self.folder / _NETLIST, self.folder / _PLANNED, floor)
             self.stamps.keep(key, time.monotonic() - start, _PLANNED)
@@ -202,10 +208,12 @@ class _Flow:
         arguments = [*self.arguments(planned, seed), "--no-route", "--write", placed,
                      *self.family.arguments(self.made, "")]
         seconds = self.step(f"seed {seed}", tool, arguments, key, f"place-{seed}.log", placed)
-        key = digest(key, content(self.folder / placed), str(floor.delays), _LIMIT)
+        from celosia.cli.fpga.refine import refine
+        from celosia.cli.fpga.slack import PlacedTiming
+        key = digest(key, content(self.folder / placed), str(floor.delays), _LIMIT,
+                     *map(_source, (refine, PlacedTiming, arc)))
         if not self.stamps.fresh(key, refined):
             self.stamps.forget(refined)
-            from celosia.cli.fpga.refine import refine
             start = time.monotonic()
             limit = _LIMIT * 1e9 / self.made.freq_hz
             refine(self.folder / placed, self.folder / refined, floor.delays, limit)

@@ -1,3 +1,4 @@
+import importlib
 import json
 import re
 
@@ -89,6 +90,23 @@ def test_floor_plan_is_kept_while_it_is_of_the_same(tools, out):
     (out / "refined-1.json").unlink()
     build(sources(), out)
     assert tools.calls() == []  # likewise
+
+
+@pytest.mark.parametrize("step", ["floorplan.plan", "refine.refine"])
+def test_a_step_is_done_again_where_another_file_says_how(tools, out, monkeypatch, step):
+    """Else what the step was before would be taken for what it is."""
+    build(sources(), out)
+    room, name = f"celosia.cli.fpga.{step}".rsplit(".", 1)
+    before, done = getattr(importlib.import_module(room), name), []
+
+    def other(*arguments):
+        done.append(arguments)
+        return before(*arguments)
+
+    monkeypatch.setattr(f"{room}.{name}", other)
+    for _ in range(2):
+        build(sources(), out)
+        assert len(done) == 1
 
 
 def test_floor_plan_wants_scipy_before_anything_is_made(tools, out, monkeypatch):
