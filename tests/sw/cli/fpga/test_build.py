@@ -1,3 +1,4 @@
+import functools
 import importlib
 import json
 import re
@@ -92,21 +93,29 @@ def test_floor_plan_is_kept_while_it_is_of_the_same(tools, out):
     assert tools.calls() == []  # likewise
 
 
-@pytest.mark.parametrize("step", ["floorplan.plan", "refine.refine"])
-def test_a_step_is_done_again_where_another_file_says_how(tools, out, monkeypatch, step):
+@pytest.mark.parametrize(("step", "changed"), [
+    ("floorplan.plan", "plan"), ("refine.refine", "refine"), ("refine.refine", "PlacedTiming"),
+    ("refine.refine", "arc")])
+def test_a_step_is_done_again_where_a_source_of_it_has_changed(tools, out, monkeypatch, step,
+                                                               changed):
     """Else what the step was before would be taken for what it is."""
-    build(sources(), out)
     room, name = f"celosia.cli.fpga.{step}".rsplit(".", 1)
     before, done = getattr(importlib.import_module(room), name), []
+    source_of = importlib.import_module(build.__module__)._source
 
-    def other(*arguments):
+    @functools.wraps(before)
+    def counted(*arguments):
         done.append(arguments)
         return before(*arguments)
 
-    monkeypatch.setattr(f"{room}.{name}", other)
-    for _ in range(2):
+    monkeypatch.setattr(f"{room}.{name}", counted)
+    for times in (1, 1, 2, 2):
+        if times == 2:
+            monkeypatch.setattr(
+                f"{build.__module__}._source",
+                lambda what: source_of(what) + "*" * (what.__name__ == changed))
         build(sources(), out)
-        assert len(done) == 1
+        assert len(done) == times
 
 
 def test_floor_plan_wants_scipy_before_anything_is_made(tools, out, monkeypatch):
