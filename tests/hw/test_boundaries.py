@@ -24,11 +24,14 @@ NOT_YET = {"vpu", "ub", "acc", "guard", "arbiter"}
 
 def through(preset: str) -> dict[str, set[tuple[str, str]]]:
     """Return the paths through each unit: where they come from, and the output they leave by."""
-    netlist = build_netlist(Fragment.get(Celosia(PRESETS[preset]), VerilogWriter()), name="chip")
+    chip = Celosia(PRESETS[preset])
+    pins = [(name, getattr(chip, name), None) for name in chip.signature.members]
+    netlist = build_netlist(Fragment.get(chip, VerilogWriter()), ports=pins, name="chip")
     unit_of = [module.name[1] if len(module.name) > 1 else "" for module in netlist.modules]
     owner = [unit_of[cell.module_idx] for cell in netlist.cells]
     names = {net: signal.name for signal, value in netlist.signals.items() for net in value}
     assert {*UNITS} <= {*owner}
+    clock = set(netlist.signals[chip.clk])  # that of a flip-flop begins no path
     leaves: dict[str, set] = defaultdict(set)
     for number, cell in enumerate(netlist.cells):
         for net in cell.input_nets():
@@ -41,7 +44,7 @@ def through(preset: str) -> dict[str, set[tuple[str, str]]]:
             while left:
                 net = left.pop()
                 for source, _ in netlist.cells[net.cell].comb_edges_to(net.bit):
-                    if source.is_const or source in seen:
+                    if source.is_const or source in seen or source in clock:
                         continue
                     seen.add(source)
                     if owner[source.cell] == unit:
