@@ -61,3 +61,5 @@ def test_no_path_goes_through_a_unit(preset):
     found = through(preset)
     assert {unit: paths for unit, paths in found.items() if paths and unit not in NOT_YET} == {}
     assert {unit for unit, paths in found.items() if paths} == NOT_YET
+    # Paths from the pins are seen, too.
+    assert ("pins: o_read__r__valid", "i_read__r__valid") in found["guard"]
