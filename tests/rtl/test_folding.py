@@ -1,7 +1,7 @@
 """A chip with fewer lanes or banks runs the files of the chip with all, in as many cycles as
 predicted.
 
-Networks and instructions alone within 1 %, networks with two banks within 3 %, with one within 4 %.
+Networks and instructions alone within 1 %; networks at random within 1 % on average.
 """
 
 from dataclasses import replace
@@ -67,13 +67,13 @@ def chip(config, request):
 NETWORKS = [((40, 24, 10), 48), ((16, 16), 128)]
 
 
-def network(sizes=NETWORKS[0][0], rows=NETWORKS[0][1]):
+def network(sizes=NETWORKS[0][0], rows=NETWORKS[0][1], chip=CHIP):
     rng = np.random.default_rng(7)
     layers = [ops.Dense(rng.integers(-128, 128, (k, n), np.int8),
                         rng.integers(-3000, 3000, n).astype(np.int32), relu=n > 10,
                         scale=rng.uniform(1e-3, 1e-2, n), zero_point=3)
               for k, n in zip(sizes, sizes[1:], strict=False)]
-    return (ops.dense_network(CHIP, rows, layers),
+    return (ops.dense_network(chip, rows, layers),
             rng.integers(-128, 128, (rows, sizes[0]), np.int8))
 
 
@@ -87,9 +87,7 @@ def test_one_file_runs_on_every_folding(config, chip, tmp_path, sizes, rows):
         wanted = model.run(found, {names["input"]: x})
     result = chip.run(found, {names["input"]: x})
     assert result[names["output"]].tobytes() == wanted[names["output"]].tobytes()
-    # Where banks are few, it is not yet the 1 % that is wanted: much waits for one bank.
-    assert predict(found, config).cycles == pytest.approx(
-        result.counters["cycles"], rel={1: 0.04, 2: 0.03}.get(config.banks, 0.01))
+    assert predict(found, config).cycles == pytest.approx(result.counters["cycles"], rel=0.01)
 
 
 def test_cycles_of_instructions_are_predicted(config, chip):
@@ -120,6 +118,27 @@ def test_cycles_of_sums_are_predicted(lanes):
             insn("halt")), "repeated")
         cycles = chip.run(repeated, {}).counters["cycles"]
     assert predict(repeated, config).cycles == pytest.approx(cycles, rel=0.02)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "lanes", "banks"), [
+    *(("nano", config.lanes, config.banks) for config in FOLDED), ("nano", 4, 4), ("edge", 2, 4),
+    ("edge", 4, 4), ("edge", 8, 4), ("core4", 1, 4), ("core4", 2, 4)])
+def test_cycles_of_networks_at_random_are_predicted(few_cycles, name, lanes, banks):
+    """Sizes are mostly no multiple of the array's."""
+    config, rng = replace(preset(name), lanes=lanes, banks=banks), np.random.default_rng(1)
+    off = {}
+    with Device(RtlTransport(config, verilog=chip_verilog(config))) as chip:
+        for _ in range(15):
+            sizes = tuple(map(int, rng.integers(4, 64, rng.integers(2, 5))))
+            rows = int(rng.integers(4, 100))
+            program, x = network(sizes, rows, preset(name))
+            names = {buffer.kind: buffer.name for buffer in program.buffers}
+            cycles = chip.run(program, {names["input"]: x}).counters["cycles"]
+            off[sizes, rows] = predict(program, config).cycles / cycles - 1
+    print(off)
+    assert np.abs([*off.values()]).mean() <= 0.01
+    assert np.abs([*off.values()]).max() <= 0.035
 
 
 @pytest.mark.slow

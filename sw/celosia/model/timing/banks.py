@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 
 from celosia.arch.config import BANKS
@@ -11,10 +12,10 @@ from celosia.arch.streams import Stream
 
 __all__ = [
     "Beside", "Walk", "constant_bank", "in_step", "lost_beside", "lost_between", "lost_by_pair",
-    "lost_by_repeats", "port_of", "walked"]
+    "lost_by_repeats", "lost_by_singles", "port_of", "walked"]
 
 #: On-chip rows of a transfer: groups of an external row, strides mod BANKS, cycles of a row.
-Walk = tuple[int, int, int, int]
+Walk = tuple[int, int, int, float]
 #: Streams that go in step: bank of the first row of each, and banks from one row to the next.
 Beside = tuple[tuple[int, int], ...]
 
@@ -55,6 +56,29 @@ def lost_by_pair(p: Stream, q: Stream, fold: int = 1, banks: int = BANKS) -> tup
                    (q.base - p.base) % banks, fold, banks)
 
 
+def lost_by_singles(singles: Sequence[tuple[Mem, Stream]], streams: Sequence[tuple[Mem, Stream]],
+                    fold: int, banks: int) -> int:
+    """Cycles that the second of two single rows waits in its bank.
+
+    It is for the beats of the first one, and of the stream behind that. (For single beats, that is
+    left out.)
+
+    Parameters
+    ----------
+    singles, streams
+        Of a vector instruction, each with its memory.
+    fold
+        Beats of a row.
+    banks
+        Of the memory.
+    """
+    if fold == 1 or len(singles) < 2:
+        return 0
+    memory, second = singles[1]
+    return fold * sum(mem == memory and (stream.base - second.base) % banks == 0
+                      for mem, stream in (singles[0], *streams[:1]))
+
+
 def _linear(stream: Stream) -> bool:
     n0, n1, n2 = stream.counts
     s0, s1, s2 = stream.strides
@@ -83,7 +107,7 @@ def constant_bank(stream: Stream, banks: int = BANKS) -> int | None:
     return stream.base % banks
 
 
-def walked(chip: Stream, cycles: int) -> Walk:
+def walked(chip: Stream, cycles: float) -> Walk:
     """Return what :func:`lost_beside` wants to know of a transfer.
 
     Parameters
@@ -112,6 +136,8 @@ def lost_beside(walk: Walk, others: Beside, fold: int = 1, banks: int = BANKS) -
     banks
         Of the memory.
     """
+    if banks == 1:
+        return 1.0  # each cycle
     groups, inner, outer, cycles = walk
     written = late = 0
     for cycle in range(_PLAYED):

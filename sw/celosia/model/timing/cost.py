@@ -15,11 +15,11 @@ from celosia.arch.lane import boundary_latency, in_flight, lane_latency, tree_la
 from celosia.arch.streams import Stream
 from celosia.arch.vector import INDEXED_OPS, ROW_SRCS, STREAM_SRCS, Reduce, VectorOp
 from celosia.arch.words import ceil_div
-from celosia.model.timing.banks import lost_by_pair, lost_by_repeats
+from celosia.model.timing.banks import lost_by_pair, lost_by_repeats, lost_by_singles
 from celosia.model.timing.memory import Timing, pages
 
 __all__ = ["ASKS", "HANDOVER", "ISSUES", "LANDS", "LEADERS", "READS", "ROOM", "WRITES", "Cost",
-           "cost", "follow"]
+           "cost", "follow", "sources"]
 
 #: Constants of the RTL, measured with single instructions: cycles of a unit, beside rows, bus, fill
 #: and drain.
@@ -35,8 +35,9 @@ ASKS, LANDS = 9, 4
 READS, WRITES = 5, 4
 _CREDIT = 1  # from a beat's result until its place is free
 #: Where a memory has one bank: beats that the first stream reads between those of the second of two
-#: single rows, by the beats of a row.
-_AHEAD = {1: 4, 2: 5, 4: 7}
+#: single rows, by the beats of a row; how many of them are hidden where rows are right behind those
+#: of another instruction.
+_AHEAD, _HIDDEN = {1: 4, 2: 5, 4: 7}, 2
 #: Of the checker, hw/celosia_hw/scalar/check.py: a matmul, a vector instruction with one source in
 #: memory, a transfer that fits the first window; terms of further dimensions take a cycle each.
 _CHECK_MATMUL, _CHECK_VECTOR, _CHECK_DMA = 8, 7, 11
@@ -76,6 +77,9 @@ class Cost(NamedTuple):
     work, behind, turn
         Of a transfer, cycles of the memory, cycles from the last of them to its end, and those
         from a burst of a load to one of it. Of a vector instruction, cycles behind its last row.
+    singles, waits
+        Of a vector instruction, cycles of ``occupied`` for its single rows; cycles of ``latency``
+        in which these wait for their bank, hidden where it is right behind another one.
     """
 
     check: int
@@ -89,6 +93,8 @@ class Cost(NamedTuple):
     work: int = 0
     behind: int = 0
     turn: float = 0.0
+    singles: int = 0
+    waits: int = 0
 
 
 def cost(command: Command, config: TpuConfig, timing: Timing) -> Cost:
@@ -122,7 +128,7 @@ def _consecutive(stream: Stream) -> bool:
     return stream.strides[0] == 1 and stream.last - stream.base == stream.length - 1
 
 
-def follow(command: Command, lead: int, rows: tuple[int, int], pace: int, dim: int) -> int:
+def follow(command: Command, lead: int, rows: tuple[int, int], pace: float, dim: int) -> int:
     """Return when a command may start behind another one that it follows row by row.
 
     Parameters
@@ -148,20 +154,21 @@ def follow(command: Command, lead: int, rows: tuple[int, int], pace: int, dim: i
     else:
         assert isinstance(command, Dma), command
         each, streams = _STORE_PACE, [(command.chip(dim), _STORE_FOLLOWS)]
-    found = []
+    found: list[float] = []
     for stream, later in streams:
         first, last = max(low, stream.base), min(high, stream.last)
         if first <= last:
             index = min(last - stream.base, stream.length - 1)
             found += [later - (high - first) * pace, later - (high - last) * pace - index * each]
-    return max(found, default=HANDOVER + lead)
+    return int(max(found, default=HANDOVER + lead))
 
 
 def _dma(command: Dma, config: TpuConfig, timing: Timing) -> Cost:
     beats = _beats(command, config.bus_bytes)
     opened = pages(command, timing)
     work = timing.occupied(beats * timing.beat_cycles + opened * timing.page_cycles)
-    occupied = max(command.rows * ceil_div(command.cols, config.dim), work)
+    moves = command.rows * ceil_div(command.cols, config.dim)
+    occupied = max(moves, work)
     # (The compiler asks what nothing costs, too.)
     bursts = max(1, command.rows * ceil_div(beats, max(1, command.rows) * _BURST_BEATS))
     if not isinstance(command, Load):
@@ -174,9 +181,11 @@ def _dma(command: Dma, config: TpuConfig, timing: Timing) -> Cost:
                    for count in (bursts, bursts - timing.outstanding))
     latency = max(occupied, wait) + ASKS + timing.way + LANDS - 2 * config.small
     occupied = max(occupied, waits)
+    share, pace = work / occupied, max(1, occupied // command.rows) if rises else 0
+    # A cut chip has a cycle between commands, hw/celosia_hw/dma/rows.py.
+    occupied = max(occupied, moves + config.cut)
     return Cost(_CHECK_DMA, occupied, latency, burst=work / bursts,
-                pace=max(1, occupied // command.rows) if rises else 0, share=work / occupied,
-                work=work, behind=LANDS)
+                pace=pace, share=share, work=work, behind=LANDS)
 
 
 def _beats(command: Dma, bus: int) -> int:
@@ -191,18 +200,23 @@ def _beats(command: Dma, bus: int) -> int:
     return whole * sum(each) + sum(each[:rest])
 
 
+def sources(command: Vector) -> tuple[list[tuple[Mem, Stream]], list[tuple[Mem, Stream]]]:
+    """Return streams and single rows that a vector instruction reads, each with its memory."""
+    found = [(source.kind, source.stream) for source in command.sources
+             if source.stream is not None]
+    streams, singles = (
+        [(SRC_MEM[kind], stream) for kind, stream in found if kind in kinds]
+        for kinds in (STREAM_SRCS, ROW_SRCS))
+    return streams, singles
+
+
 def _vector(command: Vector, config: TpuConfig, timing: Timing) -> Cost:
-    streams, singles, check = [], [], _CHECK_VECTOR - 1 + _terms(command.dst)
-    for source in command.sources:
-        if source.stream is None:
-            continue
-        check += 1 + _terms(source.stream)
-        if source.kind in STREAM_SRCS:
-            streams.append((SRC_MEM[source.kind], source.stream))
-        elif source.kind in ROW_SRCS:
-            singles.append((SRC_MEM[source.kind], source.stream))
+    streams, singles = sources(command)
+    check = _CHECK_VECTOR - 1 + _terms(command.dst) + sum(
+        1 + _terms(source.stream) for source in command.sources if source.stream is not None)
     fold, rows = config.fold, len(singles)
-    occupied = command.length * fold + ((rows > 0) + (rows > 2)) * fold
+    before = ((rows > 0) + (rows > 2)) * fold
+    occupied = command.length * fold + before
     if command.op == VectorOp.ROTATE and fold > 1:
         occupied += command.length  # the first beat of each row once more
     through = lane_latency(config) + boundary_latency(config) + _VECTOR + _FLOATING * config.bf16
@@ -215,15 +229,13 @@ def _vector(command: Vector, config: TpuConfig, timing: Timing) -> Cost:
             command.length * fold // in_flight(config))
         through += behind
     latency = occupied + through
-    if fold > 1 and rows > 1 and timing.bank_conflicts:
-        # The second single row waits in its bank for the beats of the first, and of the stream
-        # behind that. (For single beats, that is left out.)
-        latency += fold * sum(
-            memory == singles[1][0] and (stream.base - singles[1][1].base) % config.banks == 0
-            for memory, stream in (singles[0], *streams[:1]))
+    waits = lost_by_singles(singles, streams, fold, config.banks) if timing.bank_conflicts else 0
+    latency += waits
     if config.banks == 1 and rows > 1 and streams and timing.bank_conflicts:
         lost = min((command.length - 1) * fold, _AHEAD[fold])
-        occupied += lost
+        more = max(lost - _HIDDEN, 0)
+        before += more
+        occupied += more
         latency += lost
     if command.op in INDEXED_OPS:
         occupied += 1
@@ -236,4 +248,5 @@ def _vector(command: Vector, config: TpuConfig, timing: Timing) -> Cost:
         latency += lost + once
     check = max(check, _CHECK_VECTOR)
     fill = config.dim * fold + 1 if command.op == VectorOp.TRANSPOSE else 0
-    return Cost(check, occupied + config.cut, latency, fill=fill, behind=through)
+    return Cost(check, occupied + config.cut, latency, fill=fill, behind=through, singles=before,
+                waits=waits)

@@ -13,28 +13,18 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Sequence
-from functools import partial
 from itertools import groupby
-from operator import itemgetter
+from operator import attrgetter, itemgetter
 
-from celosia.arch.commands import DST_MEM, SRC_MEM, Command, Dma, Matmul, Vector, row_accesses
+from celosia.arch.commands import Command, Dma, Matmul, Vector, row_accesses
 from celosia.arch.config import TpuConfig
 from celosia.arch.ici import link_cycles
-from celosia.arch.isa import Mem, RecvOp, Unit
+from celosia.arch.isa import RecvOp, Unit
 from celosia.arch.lane import tree_latency
 from celosia.arch.messages import MessageCommand
-from celosia.arch.vector import STREAM_SRCS, Reduce
+from celosia.arch.vector import Reduce
 from celosia.model.timing.asked import asked
-from celosia.model.timing.banks import (
-    Beside,
-    Walk,
-    constant_bank,
-    in_step,
-    lost_beside,
-    lost_between,
-    port_of,
-    walked,
-)
+from celosia.model.timing.banks import Walk, constant_bank, port_of, walked
 from celosia.model.timing.cost import (
     ASKS,
     HANDOVER,
@@ -50,26 +40,33 @@ from celosia.model.timing.cost import (
 from celosia.model.timing.events import Reason, Timeline
 from celosia.model.timing.fetch import BLOCK, Fetch
 from celosia.model.timing.memory import Occupancy, Timing, meeting
+from celosia.model.timing.sweeps import Sweep, behind_singles, lost_in, sweeps
 from celosia.model.timing.window import SPACE_BITS, WindowEntry, WindowMessage
 
 __all__ = ["Estimator"]
 
-#: Rows of the array or the vector unit: port, first and last cycle, the streams that go through the
-#: port in step, and cycles from one row to the next.
-_Sweep = tuple[int, int, int, tuple[Beside, int]]
-#: The same, of an instruction, and the end that it had then: it may have become later since.
-_Swept = tuple[_Sweep, WindowEntry, int]
+#: Rows of an instruction, and the end that it had then: it may have become later since.
+_Swept = tuple[Sweep, WindowEntry, int]
 
 #: Constants of the RTL, measured with single instructions; more in `celosia.model.timing.cost`.
 _START, _HALT, _FENCE, _READ = 3, 3, 1, 6  # doorbell to first fetch; behind all that is done
 #: From the scalar unit's coming to a block until those that have room then are asked for.
 _FETCH = 5
-#: Beats that a load has taken, but not yet written; cycles of a cut chip before it reads rows.
-_QUEUED, _CUT = 4, 3
-#: Whose instructions are late where those of a unit became late.
-_PUSHED = {Unit.VPU: Unit.STORE, Unit.STORE: Unit.MXU}
+#: Beats that a load has taken, but not yet written.
+_QUEUED = 4
+#: From an entry's being offered to the scoreboard until it has been compared.
+_COMPARED = 2
+#: Rows that a store reads ahead.
+_AHEAD, _AHEAD_CUT = 4, 8
+#: Parts of a cycle of what is played.
+_PARTS = 4
+#: Units whose instructions are late where those of a unit became late.
+_PUSHED = {Unit.MXU: (Unit.LOAD, Unit.VPU), Unit.VPU: (Unit.STORE,), Unit.STORE: (Unit.MXU,)}
 #: Before the first word of a send, behind the last word of a receive, and of rows that are joined.
 _SEND, _RECV, _JOIN = 8, 5, 24
+#: Ports, in each of which an instruction has rows at most.
+_PORTS = 4
+_END = attrgetter("end")
 
 
 class Estimator:
@@ -101,7 +98,6 @@ class Estimator:
     def __init__(self, config: TpuConfig, timing: Timing, length: int = 1 << 31,
                  loops: Sequence[Sequence[int]] = (), timeline: Timeline | None = None):
         self._config = config
-        self._beside = partial(lost_beside, banks=config.banks)
         self._timing = timing
         self._window: list[WindowEntry | WindowMessage] = []
         self._size = config.window
@@ -110,12 +106,14 @@ class Estimator:
         self._links: dict[int, int] = {}  # when each unit of a port is free
         self._arrived = 0
         self._taken = self._checked = 0  # when the checker took an instruction; when it is free
-        self._before: Vector | None = None  # of the vector unit
+        self._before: tuple[Vector, WindowEntry] | None = None  # of the vector unit
         self._wave: tuple[Matmul | None, int] = None, 0  # the matmul before, and its first cycle
-        self._swept: deque[_Swept] = deque(maxlen=2 * config.window)
+        ports = _PORTS if config.fold > 1 else 1
+        self._swept: deque[_Swept] = deque(maxlen=max(ports, 2) * config.window)
         #: What others may hold up: port, entry, cycles, those from its last row to the end of the
         #: entry, on-chip rows.
-        self._moved: deque[tuple[int, WindowEntry, int, int, Walk]] = deque(maxlen=config.window)
+        self._moved: deque[tuple[int, WindowEntry, int, int, Walk]] = deque(
+            maxlen=ports * config.window)
         #: Loads that may be under way.
         self._loads: deque[WindowEntry] = deque(maxlen=2 * config.window)
         self._fetch = Fetch(config, timing, length)
@@ -177,7 +175,7 @@ class Estimator:
         """Count a tensor instruction; :meth:`scalar` came before."""
         entry = WindowEntry(command, self._config)
         (check, occupied, latency, lead, fill, entry.burst, entry.pace, entry.share, entry.work,
-         entry.behind, entry.turn) = cost(command, self._config, self._timing)
+         entry.behind, entry.turn, singles, waits) = cost(command, self._config, self._timing)
         unit = entry.unit
         issued, blamed = self.now, -1
         free = Reason.FETCH if self._starved else Reason.SCALAR
@@ -186,7 +184,7 @@ class Estimator:
         room = ROOM[unit]
         window = [other for other in self._window if other.end + room > checked]
         if len(window) >= self._size:  # it is never larger
-            first = min(window, key=_end)
+            first = min(window, key=_END)
             checked, reason, blamed = first.end + room, Reason.WINDOW, first.index
         window = [other for other in window if other.end > checked]
         self._checked = checked
@@ -213,6 +211,15 @@ class Estimator:
             latency += fill
             if start > resolved:
                 reason, blamed = Reason.UNIT, self._latest[unit]
+            if start == self._free[unit]:  # its rows are right behind those of the one before
+                # In one bank, while rows of the array hold up those that the one before writes,
+                # its single rows are read.
+                assert self._before is not None
+                if self._config.banks > 1 or self._before[1].lost < singles:
+                    singles = 0
+                occupied -= singles
+                latency = max(latency - waits - singles, self._done[unit] + occupied - start)
+            self._before = command, entry
         elif isinstance(command, Matmul):
             start = self._behind(command, start, lead)
             if start > resolved:
@@ -247,8 +254,12 @@ class Estimator:
     def _hand_over(self) -> bool:
         """Give the checker an instruction, before which one may wait; return whether it is busy."""
         self.now = max(self.now, self._taken)
-        self._taken = max(self.now, self._checked)
-        return self._taken > self.now
+        # A small chip's checker is free when the one before has been compared with the window, too.
+        self._taken = max(self.now, self._checked + _COMPARED * self._config.small)
+        busy = self._taken > self.now
+        if self._config.small:  # none may wait
+            self.now = self._taken
+        return busy
 
     def message(self, command: MessageCommand, comes: int = 0) -> int:
         """Count a send or a receive; :meth:`scalar` came before.
@@ -272,7 +283,7 @@ class Estimator:
         checked = self._taken + 1
         window = [other for other in self._window if other.end > checked]
         if len(window) >= self._size:
-            checked = min(map(_end, window))
+            checked = min(map(_END, window))
             window = [other for other in window if other.end > checked]
         self._checked = checked
         start = max(checked, self._links.get(entry.unit, 0))
@@ -329,91 +340,84 @@ class Estimator:
 
     def _share(self, entry: WindowEntry) -> None:
         """Delay a transfer, and those of the other kind under way, by each other's bursts."""
-        more = self._meet_others(_occupancy(entry), Unit.LOAD + Unit.STORE - entry.unit)
+        more = self._meet_others(entry.occupancy(), Unit.LOAD + Unit.STORE - entry.unit)
         self._delay(entry.unit, entry.end - 1, more)
 
     def _meet_others(self, mine: Occupancy, unit: int) -> int:
         """Delay what a unit transfers; return how much later another transfer ends."""
         others = [other for other in self._window
                   if isinstance(other, WindowEntry) and other.unit == unit]
-        more, each = meeting(mine, map(_occupancy, others))
+        more, each = meeting(mine, [other.occupancy() for other in others])
         for other, late in zip(others, each, strict=True):
             self._delay(unit, other.end - 1, round(late))
         return round(more)
 
     def _meet(self, command: Command, entry: WindowEntry, occupied: int) -> None:
         """Delay transfers that share a port's banks with rows of the vector unit or the array."""
-        begin, end = entry.end - occupied, entry.end  # rows are written at the end of the pipeline
         if isinstance(command, Dma):
-            chip, store = command.chip(self._config.dim), entry.unit == Unit.STORE
-            each = occupied // chip.length
-            if each > 2 and self._config.banks > 1:
-                return  # it has the time
-            after, port = entry.behind - READS if store else 0, port_of(command.mem, not store)
-            begin, end, walk = begin - after, end - after, walked(chip, each)
-            self._moved.append((port, entry, occupied, after, walk))
-            lost = 0.0
-            for (which, first, last, pace), other, then in self._swept:
-                more = other.end - then
-                if which == port and first < end and begin < last + more:
-                    lost += lost_between(begin, end, first, last + more,
-                                         self._beside(walk, *pace))
-            if (late := int(lost) - store * WRITES) >= 1:
-                self._delay(entry.unit, begin, late)
+            self._meet_rows(command, entry, occupied)
             return
-        read = end - entry.latency
-        if isinstance(command, Matmul):
-            swept = [(port_of(Mem.ACC, True), begin, end, (in_step(command.acc), 1)),
-                     (port_of(Mem.UB, False), read, read + occupied, (in_step(command.acts), 1))]
-            if command.accumulate:
-                swept.append((port_of(Mem.ACC, False), begin, end, (in_step(command.acc), 1)))
-        else:
-            fold, swept = self._config.fold, []
-            for mem in (Mem.UB, Mem.ACC):
-                streams = [source.stream for source in command.sources
-                           if source.kind in STREAM_SRCS and SRC_MEM[source.kind] == mem
-                           and source.stream is not None]
-                if streams:
-                    until = read + occupied + _CUT * self._config.cut
-                    since = read if self._config.banks == 1 else until - fold * command.length
-                    swept.append((port_of(mem, False), since, until,
-                                  (in_step(*streams), fold)))
-            if command.dst.length == command.length:
-                swept.append((port_of(DST_MEM[command.kind], True), begin, end,
-                              (in_step(command.dst), fold)))
+        assert isinstance(command, (Matmul, Vector)), command
+        read, end = entry.end - entry.latency, entry.end
+        found = sweeps(command, self._config, read, end, occupied)
         if isinstance(command, Vector) and self._config.fold > 1:
-            self._meet_array(entry, occupied, swept)
-        self._swept.extend((sweep, entry, end) for sweep in swept)
+            self._meet_array(entry, occupied, found)
+            found = behind_singles(command, self._config, read, found)
+        self._swept.extend((sweep, entry, end) for sweep in found)
+        so_far: dict[int, float] = {}
+        banks = self._config.banks
+        passed = 0.0
         for other, moved in groupby(self._moved, itemgetter(1)):
             if other.end <= read or other.unit == entry.unit:
                 continue
-            # Of several ports that it uses, that which loses most counts.
+            # Of several ports that it uses, that which loses most counts: rows of the vector unit
+            # that wait before they are read do not wait again where they are written. So do those
+            # of the next instruction beside the last ones of this.
             late = 0.0
             for port, _, cycles, after, walk in moved:
-                until, lost = other.end - after, 0.0
-                start = until - cycles
-                for which, first, last, pace in swept:
-                    if which == port and first < until and start < last:
-                        lost += lost_between(start, until, first, last, self._beside(walk, *pace))
+                until = other.end - after
+                lost = lost_in(port, until - cycles - other.lost, until, walk, found, banks)
+                if other.unit == Unit.VPU:
+                    so_far[port] = so_far.get(port, 0.0) + lost
+                    lost = so_far[port] - passed
                 late = max(late, lost)
-            if late >= 1:
-                self._delay(other.unit, begin, int(late))
+            if other.unit == Unit.VPU:
+                passed += late
+            if (cycles := other.loses(int(late))) >= 1:
+                self._delay(other.unit, other.end - 1, cycles)
                 if other.unit in _PUSHED:
                     self._push(other)
 
-    def _meet_array(self, entry: WindowEntry, occupied: int, swept: Sequence[_Sweep]) -> None:
+    def _meet_rows(self, command: Dma, entry: WindowEntry, occupied: int) -> None:
+        """Delay a transfer beside rows of the array and of the vector unit."""
+        config, store = self._config, entry.unit == Unit.STORE
+        chip = command.chip(config.dim)
+        each = round(_PARTS * occupied / chip.length) / _PARTS  # cycles of a row
+        if each > 2 and config.banks > 1:
+            return  # it has the time
+        after, port = entry.behind - READS if store else 0, port_of(command.mem, not store)
+        end, walk = entry.end - after, walked(chip, each)
+        self._moved.append((port, entry, occupied, after, walk))
+        lost = lost_in(port, end - occupied, end, walk, [
+            (sweep[0], sweep[1], sweep[2] + other.end - then, sweep[3], sweep[4])
+            for sweep, other, then in self._swept if sweep[0] == port], config.banks)
+        if store:
+            entry.spare = int((each - 1) * (_AHEAD_CUT if config.cut else _AHEAD))
+            lost = max(lost - WRITES, 0.0)
+        if (late := entry.loses(int(lost))) >= 1:
+            self._delay(entry.unit, entry.end - 1, late)
+
+    def _meet_array(self, entry: WindowEntry, occupied: int, found: Sequence[Sweep]) -> None:
         """Delay folded rows, which stay in a bank while those of the array pass through all.
 
         Of the ports that an instruction uses, the one that loses most counts.
         """
         fold, most = self._config.fold, 0.0
-        for port, begin, end, (steps, _) in swept:
-            walk, lost = (fold, 0, steps[0][1], 1), 0.0
-            self._moved.append((port, entry, occupied, entry.end - end, walk))
-            for (which, first, last, pace), _, _ in self._swept:
-                if which == port and pace[1] == 1 and first < end and begin < last:
-                    lost += lost_between(begin, end, first, last, self._beside(walk, *pace))
-            most = max(most, lost)
+        array = [sweep for sweep, _, _ in self._swept if sweep.fold == 1]
+        for port, first, last, steps, _ in found:
+            walk = fold, 0, steps[0][1], 1
+            self._moved.append((port, entry, occupied, entry.end - last, walk))
+            most = max(most, lost_in(port, first, last, walk, array, self._config.banks))
         self._delay(entry.unit, entry.end - 1, int(most))
 
     def _delay(self, unit: int, since: int, cycles: int, begun: bool = True) -> None:
@@ -423,14 +427,18 @@ class Estimator:
         """
         late, ended = [], 0
         for other in self._window:
-            if other.unit != unit or other.end <= since:
+            if other.unit != unit or other.end <= since or isinstance(other, WindowMessage):
                 continue
             if unit == Unit.LOAD:
                 begins = other.end - other.latency + ASKS + self._timing.way
-                if ended and begins > ended:
-                    cycles = max(0, cycles - (begins - ended))
+                if ended and begins > ended + self._config.cut:
+                    cycles = max(0, cycles - (begins - ended - self._config.cut))
                 ended = other.end - LANDS
             other.end += cycles
+            if begun and not late:
+                other.lost += cycles
+                if other.pace:
+                    other.pace += cycles / (1 + other.wrote[1] - other.wrote[0])
             late.append((other.index, cycles))
         if self._timeline is not None:
             self._timeline.delay(late, begun)
@@ -440,32 +448,25 @@ class Estimator:
             for other in self._window:
                 if isinstance(other, WindowEntry) and (more := other.early()) > 0:
                     self._delay(Unit.MXU, other.end - 1, more, begun=False)
+                    self._push(other)
 
     def _push(self, first: WindowEntry) -> None:
-        """Delay stores where a vector instruction has become later, and matmuls where a store has.
-
-        Those that conflict with it begin behind it. In one bank, rows of a vector instruction go
-        before those of any store, of which about half come between them.
-        """
+        """Delay what conflicts with an instruction that has become later, and begins behind it."""
         later = False
         for other in self._window:
-            if isinstance(other, WindowEntry) and other.unit == _PUSHED[first.unit]:
-                end = 0
-                if later and other.conflicts(first):
-                    lead = self._config.dim if other.unit == Unit.MXU else 0
-                    end = first.end + HANDOVER + lead + other.latency
-                elif (self._config.banks == 1 and first.unit == Unit.VPU
-                        and other.end > first.end - first.latency):
-                    end = first.end - first.behind + other.work // 2 + other.behind
+            if (later and isinstance(other, WindowEntry) and other.unit in _PUSHED[first.unit]
+                    and other.conflicts(first)):
+                lead = self._config.dim if other.unit == Unit.MXU else 0
+                end = first.end + HANDOVER + lead + other.latency + other.lost
                 if end > other.end:
                     self._delay(other.unit, other.end - 1, end - other.end, begun=False)
             later = later or other is first
 
     def _between(self, command: Vector, start: int, fill: int) -> tuple[int, int]:
         """Return start and fill of a vector instruction behind the one before it in its unit."""
-        before, self._before = self._before, command
         free = self._free[Unit.VPU]
-        if before is not None:
+        if self._before is not None:
+            before, _ = self._before
             if fill and start == free and before.op == command.op:
                 fill = 0
             if before.reduce >= Reduce.LANES and command.reduce < Reduce.LANES:
@@ -485,12 +486,3 @@ class Estimator:
                 start = max(start, began + before.length + command.weights.length - apart)
         self._wave = command, start
         return start
-
-
-def _end(entry: WindowEntry | WindowMessage) -> int:
-    return entry.end
-
-
-def _occupancy(entry: WindowEntry) -> Occupancy:
-    end = entry.end - entry.behind
-    return Occupancy(end - entry.work, end, entry.burst, entry.turn)

@@ -6,6 +6,7 @@ from celosia.arch.commands import Command
 from celosia.arch.config import TpuConfig
 from celosia.arch.isa import RecvOp
 from celosia.arch.messages import MessageCommand
+from celosia.model.timing.memory import Occupancy
 
 __all__ = ["SPACE_BITS", "WindowEntry", "WindowMessage"]
 
@@ -22,11 +23,12 @@ class WindowEntry:
     ``pace``: cycles from one of its rows to the next, where it writes consecutive rows in their
     order, and others may follow it; else 0. ``burst``, ``share``: of a load. ``index``: in the
     timeline. ``asks``: of a load, when its first address could go out. ``leaders``: of a matmul,
-    loads that it follows, and by how many cycles it starts behind their ends at least.
+    loads that it follows, and by how many cycles it starts behind their ends at least. ``lost``:
+    cycles that its rows have lost. ``spare``: of a store, those that it may still lose unseen.
     """
 
-    __slots__ = ("asks", "behind", "burst", "end", "index", "latency", "leaders", "pace", "reads",
-                 "share", "turn", "unit", "work", "wrote")
+    __slots__ = ("asks", "behind", "burst", "end", "index", "latency", "leaders", "lost", "pace",
+                 "reads", "share", "spare", "turn", "unit", "work", "wrote")
 
     def __init__(self, command: Command, config: TpuConfig):
         self.unit = command.unit
@@ -39,16 +41,29 @@ class WindowEntry:
                 self.reads += (at + first, at + last),
         self.leaders: list[tuple[WindowEntry | WindowMessage, int]] = []
         self.index = -1
+        self.lost = self.spare = 0
+        self.pace = 0.0
 
     def follows(self, other: WindowEntry | WindowMessage) -> bool:
         """Whether this reads what the other one writes."""
         first, last = other.wrote
         return any(first <= end and begin <= last for begin, end in self.reads)
 
+    def loses(self, cycles: int) -> int:
+        """Return how much later it is whose rows wait: some cycles it may have to spare."""
+        used = min(self.spare, cycles)
+        self.spare -= used
+        return cycles - used
+
     def early(self) -> int:
         """Return how much later it must begin for what has become of its leaders."""
         begins = self.end - self.latency
         return max((begins, *(leader.end + apart for leader, apart in self.leaders))) - begins
+
+    def occupancy(self) -> Occupancy:
+        """Return when this transfer has the memory outside the chip."""
+        end = self.end - self.behind
+        return Occupancy(end - self.work, end, self.burst, self.turn)
 
     def conflicts(self, other: WindowEntry | WindowMessage) -> bool:
         """Whether one of the two writes what the other reads or writes."""
@@ -77,7 +92,8 @@ class WindowMessage:
         self.unit = _LINKS + 2 * command.port + receives
         self.wrote: _Range = rows if receives else (-1, -2)
         self.reads: tuple[_Range, ...] = () if command.op is RecvOp.SET else (rows,)
-        self.end = self.latency = self.pace = 0
+        self.end = self.latency = 0
+        self.pace = 0.0
         self.index = -1
 
     follows, conflicts = WindowEntry.follows, WindowEntry.conflicts

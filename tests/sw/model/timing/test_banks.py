@@ -5,6 +5,7 @@ from itertools import product
 import pytest
 
 from celosia.arch.config import BANKS
+from celosia.arch.isa import Mem
 from celosia.arch.streams import Stream
 from celosia.model.timing.banks import (
     constant_bank,
@@ -13,6 +14,7 @@ from celosia.model.timing.banks import (
     lost_between,
     lost_by_pair,
     lost_by_repeats,
+    lost_by_singles,
     walked,
 )
 
@@ -39,6 +41,15 @@ def test_streams_that_meet_once():
     linear = Stream.linear(0, ROWS)
     assert lost_by_pair(linear, Stream.linear(64, ROWS)) == (1, 0)
     assert lost_by_pair(linear, Stream.linear(65, ROWS)) == (0, 0)
+
+
+@pytest.mark.parametrize(("rows", "fold", "banks", "lost"), [
+    ((4, 8), 4, 4, 8), ((4, 8), 1, 4, 0), ((4, 9), 4, 4, 0), ((5, 9), 4, 4, 4), ((6, 8), 4, 4, 4),
+    ((6, 8), 4, 2, 8), ((5, 6), 2, 1, 4), ((4,), 4, 4, 0)])
+def test_a_single_row_waits_for_beats_in_its_bank(rows, fold, banks, lost):
+    singles = [(Mem.ACC, Stream.linear(row, (1, 1, 1))) for row in rows]
+    assert lost_by_singles(singles, [(Mem.ACC, Stream.linear(12, ROWS))], fold, banks) == lost
+    assert lost_by_singles(singles, [(Mem.UB, Stream.linear(12, ROWS))], fold, banks) <= lost
 
 
 def test_in_one_bank_all_meet():
