@@ -123,7 +123,7 @@ def test_cycles_of_sums_are_predicted(lanes):
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "lanes", "banks"), [
     *(("nano", config.lanes, config.banks) for config in FOLDED), ("nano", 4, 4), ("edge", 2, 4),
-    ("edge", 4, 4), ("edge", 8, 4), ("core4", 1, 4), ("core4", 2, 4)])
+    ("edge", 2, 2), ("edge", 4, 4), ("edge", 8, 4), ("core4", 1, 4), ("core4", 2, 4)])
 def test_cycles_of_networks_at_random_are_predicted(few_cycles, name, lanes, banks):
     """Sizes are mostly no multiple of the array's."""
     config, rng = replace(preset(name), lanes=lanes, banks=banks), np.random.default_rng(1)

@@ -35,7 +35,7 @@ FOUND = (900012, 920001, 1020, 80945)
 CHIPS = ("nano", "core", "nano 1 synthesis",
          *(pytest.param(name, marks=pytest.mark.slow) for name in (
              "nano synthesis", "nano 1", "nano 1 banks2", "nano 1 banks1", "edge", "core4",
-             "nano 2", "edge 4", "edge 2", "core4 2", "core4 1")))
+             "nano 2", "edge 4", "edge 2", "edge 2 banks2", "core4 2", "core4 1")))
 
 
 @pytest.fixture(scope="module", params=CHIPS)

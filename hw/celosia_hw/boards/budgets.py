@@ -13,10 +13,10 @@ __all__ = ["BUDGETS"]
 #: unit and 120 to the store engine, are now theirs, now the chip's.
 BUDGETS: dict[tuple[str, str], dict[str, Budget]] = {
     ("ulx3s", "edge"): {
-        "mxu": Budget(3_700, 5_760, 9), "ub": Budget(1_260, 560, 8),
-        "acc": Budget(4_740, 1_950, 9), "vpu": Budget(5_860, 5_420, 9),
-        "scalar": Budget(6_060, 3_930, 10), "load": Budget(1_880, 1_850, 9),
-        "store": Budget(2_680, 1_430, 9), "host": Budget(1_620, 1_400, 9),
+        "mxu": Budget(3_700, 5_760, 9), "ub": Budget(420, 160, 8),
+        "acc": Budget(2_550, 560, 9), "vpu": Budget(5_860, 5_420, 9),
+        "scalar": Budget(6_260, 3_930, 10), "load": Budget(1_880, 1_850, 9),
+        "store": Budget(2_680, 1_700, 9), "host": Budget(1_620, 1_400, 9),
         "bus": Budget(300, 290, 9), "chip": Budget(1_250, 290, 8), "link": Budget(720, 530, 9),
         "memory": Budget(730, 780, 10), "board": Budget(90, 150, 6),
     },
