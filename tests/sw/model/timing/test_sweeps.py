@@ -72,4 +72,7 @@ def test_rows_wait_for_those_in_their_port_alone():
 
 def test_in_one_bank_rows_wait_for_all():
     walk = walked(Stream(0, (1, 28), (0, 1)), 1)
-    assert lost_in(READS, 80, 120, walk, [Sweep(READS, 100, 140, ((0, 1),), 1)], 1) == 40
+    sweep = Sweep(READS, 100, 140, ((0, 1),), 1)
+    assert lost_in(READS, 80, 120, walk, [sweep], 1) == 40
+    assert lost_in(READS, 80, 100, walk, [sweep], 1) == 0
+    assert lost_in(READS, 140, 150, walk, [sweep], 1) == 0
