@@ -47,8 +47,8 @@ BOARDS: dict[str, Board] = {
             package="CABGA381", speed="8", preset="edge", clock_hz=12 * _MHZ, freq_hz=96 * _MHZ,
             baud=3 * _MHZ, memory="on-chip", memory_bytes=128 * _KIB, loader="-b ecp5_evn",
             platform="ecp5_5g_evn.ECP55GEVNPlatform",
-            untried=True, lanes={"edge": 2, "core4": 1},
-            banks={"edge": 2}, capacity=_LFE5U_85),
+            untried=True, lanes={"edge": 2, "core4": 1}, banks={"edge": 2},
+            capacity=_LFE5U_85),
         Board(
             "tangprimer20k", "Sipeed Tang Primer 20K", family="gowin",
             device="GW2A-LV18PG256C8/I7", package="PG256", speed="C8/I7", series="GW2A-18",

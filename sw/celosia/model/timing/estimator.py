@@ -56,8 +56,8 @@ _FETCH = 5
 _QUEUED = 4
 #: From an entry's being offered to the scoreboard until it has been compared.
 _COMPARED = 2
-#: Rows that a store reads ahead.
-_AHEAD, _AHEAD_CUT = 4, 8
+#: Rows that a store reads ahead, hw/celosia_hw/dma/rows.py; of a cut chip.
+_ROWS_AHEAD, _ROWS_AHEAD_CUT = 4, 8
 #: Parts of a cycle of what is played.
 _PARTS = 4
 #: Units whose instructions are late where those of a unit became late.
@@ -402,7 +402,7 @@ class Estimator:
             (sweep[0], sweep[1], sweep[2] + other.end - then, sweep[3], sweep[4])
             for sweep, other, then in self._swept if sweep[0] == port], config.banks)
         if store:
-            entry.spare = int((each - 1) * (_AHEAD_CUT if config.cut else _AHEAD))
+            entry.spare = int((each - 1) * (_ROWS_AHEAD_CUT if config.cut else _ROWS_AHEAD))
             lost = max(lost - WRITES, 0.0)
         if (late := entry.loses(int(lost))) >= 1:
             self._delay(entry.unit, entry.end - 1, late)

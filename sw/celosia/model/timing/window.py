@@ -50,7 +50,7 @@ class WindowEntry:
         return any(first <= end and begin <= last for begin, end in self.reads)
 
     def loses(self, cycles: int) -> int:
-        """Return how much later it is whose rows wait: some cycles it may have to spare."""
+        """Return how much later its end is where its rows wait: it may have cycles to spare."""
         used = min(self.spare, cycles)
         self.spare -= used
         return cycles - used
