@@ -15,6 +15,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -200,6 +201,27 @@ def _last_lines(text: str) -> list[str]:
     return lines[first:first + _LAST_LINES]
 
 
+@contextlib.contextmanager
+def _signals_later() -> Iterator[None]:
+    """Hold back SIGINT and SIGTERM for those who handle them, until the end of the block.
+
+    What a handler raises as a program starts would leave one that nobody knows of.
+    """
+    handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    held = {number: handler for number, handler in handlers.items() if callable(handler)
+            and threading.current_thread() is threading.main_thread()}  # no other one may
+    came: list[int] = []
+    for number in held:
+        signal.signal(number, lambda number, _: came.append(number))
+    try:
+        yield
+    finally:
+        for number, handler in held.items():
+            signal.signal(number, handler)
+        for number in came:
+            signal.raise_signal(number)
+
+
 def _stop(process: subprocess.Popen) -> None:
     """End a program and what it started, and wait for it."""
     if os.name == "nt":
@@ -252,15 +274,15 @@ def run(tool: Tool, arguments: Sequence[str], folder: Path, log: str, *,
     (folder / log).unlink(missing_ok=True)
     try:
         with said.open("wb") as file:
-            # It has its name before it runs: an exception may come between any two steps.
-            process = subprocess.Popen.__new__(subprocess.Popen)
+            process = None
             try:
-                process.__init__([*tool.command, *arguments], cwd=folder,
-                                 stdin=subprocess.DEVNULL, stdout=file, stderr=subprocess.STDOUT,
-                                 start_new_session=os.name != "nt")
+                with _signals_later():
+                    process = subprocess.Popen(
+                        [*tool.command, *arguments], cwd=folder, stdin=subprocess.DEVNULL,
+                        stdout=file, stderr=subprocess.STDOUT, start_new_session=os.name != "nt")
                 code = process.wait()
             except BaseException:
-                if getattr(process, "pid", None) is not None and process.returncode is None:
+                if process is not None and process.returncode is None:
                     _stop(process)
                 raise
     except OSError as error:

@@ -195,20 +195,24 @@ def test_signal_ends_the_program_and_its_children(sleeper, tmp_path, number):
     assert_ended(int((tmp_path / "child").read_text()))
 
 
-def test_interrupt_while_the_program_starts(tools, tmp_path, monkeypatch):
-    start = subprocess.Popen._execute_child  # type: ignore[attr-defined]
+def test_signal_while_the_program_starts(tools, tmp_path, monkeypatch):
+    """It comes when the program runs, and before this one knows its number."""
+    start, handler = (subprocess._fork_exec,  # type: ignore[attr-defined]
+                      signal.getsignal(signal.SIGINT))
 
-    def interrupted(self, *arguments):
-        start(self, *arguments)
+    def interrupted(*arguments):
+        process = start(*arguments)
         while not (tmp_path / "child").exists() or not (tmp_path / "child").read_text():
             time.sleep(0.01)
-        raise KeyboardInterrupt
+        signal.raise_signal(signal.SIGINT)
+        return process
 
-    monkeypatch.setattr(subprocess.Popen, "_execute_child", interrupted)
+    monkeypatch.setattr(subprocess, "_fork_exec", interrupted)
     tool = program(tools, f"sleep 600 & echo $! > {tmp_path}/child; wait")
     with pytest.raises(KeyboardInterrupt):
         run(tool, [], tmp_path, "it.log")
     assert_ended(int((tmp_path / "child").read_text()))
+    assert signal.getsignal(signal.SIGINT) is handler
 
 
 def test_interrupt_ends_packaged_yosys_in_the_middle_of_a_command(packaged, tmp_path):
