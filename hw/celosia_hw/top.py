@@ -1,6 +1,5 @@
 """The chip: every unit of the block diagram, wired together behind AXI pins."""
 
-from collections.abc import Iterator
 from typing import Any
 
 from amaranth.hdl import Cat, ClockDomain, DomainRenamer, Module, Mux, Signal, Value
@@ -11,8 +10,7 @@ from amaranth.utils import exact_log2
 from celosia.arch import probe, registers
 from celosia.arch.config import TpuConfig
 from celosia.arch.isa import Unit
-from celosia_hw.bus.arbiter import ReadArbiter
-from celosia_hw.bus.guard import AxiGuard
+from celosia_hw.bus.port import MemoryPort
 from celosia_hw.dma.load import LoadEngine
 from celosia_hw.dma.store import StoreEngine
 from celosia_hw.host.interface import HostInterface
@@ -63,19 +61,17 @@ def _pins(config: TpuConfig, probed: bool) -> dict[str, Any]:
     return pins
 
 
-def _before_dma(users: dict[str, Any], links: list[LinkPort], *names: str) -> dict[str, Any]:
-    """Return users of a memory, and of each port those of some names before the last one, DMA."""
-    *first, last = users.items()
-    return {**dict(first), **{f"link{i}_{name.partition('_')[2]}": getattr(link, name)
-                              for i, link in enumerate(links) for name in names},
-            last[0]: last[1]}
+def _of_links(links: list[LinkPort], *names: str) -> dict[str, Any]:
+    """Return the ports of memories that links have by some names."""
+    return {f"link{i}_{name.partition('_')[2]}": getattr(link, name)
+            for i, link in enumerate(links) for name in names}
 
 
 class Celosia(wiring.Component):
     """The chip.
 
     ``rst`` resets everything; the soft reset of the host interface resets the units, while the host
-    interface, the guard of the memory port and the rows of the on-chip memories live on.
+    interface, the memory port and the rows of the on-chip memories live on.
 
     Parameters
     ----------
@@ -116,42 +112,34 @@ class Celosia(wiring.Component):
         m.domains += [sync, units]
         units.clk = sync.clk
         m.submodules.host = host = HostInterface(config)
-        m.submodules.guard = guard = AxiGuard(config)
-        m.d.comb += [sync.clk.eq(self.clk), sync.rst.eq(self.rst),
-                     units.rst.eq(self.rst | host.unit_reset)]
+        m.submodules.bus = bus = MemoryPort(config)
+        m.d.comb += [sync.clk.eq(self.clk), sync.rst.eq(self.rst), units.rst.eq(host.unit_reset)]
         into_units = DomainRenamer("units")
 
         scalar, load, store = ScalarUnit(config), LoadEngine(config), StoreEngine(config)
-        mxu, vpu, arbiter = MatrixUnit(config), VectorUnit(config), ReadArbiter(config)
+        mxu, vpu = MatrixUnit(config), VectorUnit(config)
         bits = row_bits(config)
-        # The scalar unit reads while no other unit works: it borrows the port of the store engine.
-        borrowed: Any = ReadPortSignature(bits, config.acc_row_bits).create()
-        m.d.comb += [
-            borrowed.valid.eq(store.acc.valid | scalar.acc_read.valid),
-            borrowed.addr.eq(Mux(scalar.acc_read.valid, scalar.acc_read.addr, store.acc.addr)),
-        ]
-        for user in (store.acc, scalar.acc_read):
-            m.d.comb += [user.ready.eq(borrowed.ready), user.data.eq(borrowed.data)]
-
-        # Order is priority: the MXU first, then the vector unit, which would lose every other row
-        # behind a load of 32-bit words; links, then DMA.
-        ub_reads = {"mxu_acts": mxu.acts, "mxu_weights": mxu.weights, "vpu_p": vpu.ub_p,
-                    "vpu_q": vpu.ub_q, "store": store.ub}
-        ub_writes = {"vpu": vpu.ub_write, "load": load.ub}
-        acc_reads = {"mxu": mxu.acc_read, "vpu_p": vpu.acc_p, "vpu_q": vpu.acc_q,
-                     "store": borrowed}
-        acc_writes = {"mxu": mxu.acc_write, "vpu": vpu.acc_write, "load": load.acc}
+        borrowed = self._borrowed(m, bits, store, scalar)
         links = [LinkPort(config, i) for i in range(config.ports)]
-        ub_reads, ub_writes, acc_reads, acc_writes = self._links(
-            m, scalar, host, links, ub_reads, ub_writes, acc_reads, acc_writes)
-        folded: Any = {"parts": config.fold, "narrow": ("vpu", "vpu_p", "vpu_q"),
+        self._links(m, scalar, host, links)
+        # Order is priority: the MXU first, then the vector unit, which would lose every other row
+        # behind a load of 32-bit words; what links send, then DMA; what they receive, for load
+        # knows of those before it only.
+        ub_reads = {"mxu_acts": mxu.acts, "mxu_weights": mxu.weights, "vpu_p": vpu.ub_p,
+                    "vpu_q": vpu.ub_q, **_of_links(links, "ub_send"), "store": store.ub}
+        ub_writes = {"vpu": vpu.ub_write, "load": load.ub, **_of_links(links, "ub_recv")}
+        acc_reads = {"mxu": mxu.acc_read, "vpu_p": vpu.acc_p, "vpu_q": vpu.acc_q,
+                     **_of_links(links, "acc_join", "acc_send"), "store": borrowed}
+        acc_writes = {"mxu": mxu.acc_write, "vpu": vpu.acc_write, "load": load.acc,
+                      **_of_links(links, "acc_recv")}
+        folded: Any = {"narrow": dict.fromkeys(("vpu", "vpu_p", "vpu_q"), config.fold),
                        "banks": config.banks}
         ub = BankedMemory(config.ub_rows, bits, config.ub_row_bits, [*ub_reads], [*ub_writes],
-                          **folded)
+                          knowing=("read_mxu_weights", "write_load"), **folded)
         acc = BankedMemory(config.acc_rows, bits, config.acc_row_bits, [*acc_reads], [*acc_writes],
-                           **folded)
+                           knowing=("write_vpu", "write_load"), **folded)
         for name, unit in (("scalar", scalar), ("load", load), ("store", store), ("mxu", mxu),
-                           ("vpu", vpu), ("arbiter", arbiter), ("ub", ub), ("acc", acc),
+                           ("vpu", vpu), ("ub", ub), ("acc", acc),
                            *((f"link{number}", link) for number, link in enumerate(links))):
             m.submodules[name] = into_units(unit)
 
@@ -163,12 +151,16 @@ class Celosia(wiring.Component):
         for unit, part in ((Unit.LOAD, load), (Unit.STORE, store), (Unit.MXU, mxu),
                            (Unit.VPU, vpu)):
             wiring.connect(m, getattr(scalar, f"port_{unit.name.lower()}"), part.port)
-        wiring.connect(m, scalar.axi, arbiter.fetch)
-        wiring.connect(m, load.axi, arbiter.load)
-        wiring.connect(m, arbiter.bus, guard.i_read)
-        wiring.connect(m, store.axi, guard.i_write)
+        for manager, port in ((scalar, bus.fetch), (load, bus.load), (store, bus.store)):
+            wiring.connect(m, manager.axi, port)
 
+        part = exact_log2(config.fold)  # bits of a beat's address that say which of its row
+        for asked, port, bits in ((load.before.acc[0], mxu.acc_write, 0),
+                                  (load.before.acc[1], vpu.acc_write, part),
+                                  (load.before.ub[0], vpu.ub_write, part)):
+            m.d.comb += [asked.valid.eq(port.valid), asked.row.eq(port.addr[bits:])]
         m.d.comb += [mxu.coming.eq(load.coming), store.written.eq(mxu.written),
+                     vpu.first.eq(load.before.acc[0]),
                      store.following.eq(scalar.following)]
 
         events = host.events
@@ -180,9 +172,10 @@ class Celosia(wiring.Component):
               for name in ("start", "prepare", "forget", "program")),
             scalar.length.eq(host.length), scalar.windows.eq(host.windows),
             host.halted.eq(scalar.halted), host.fault_valid.eq(scalar.fault_valid),
-            host.fault.eq(scalar.fault), host.pc.eq(scalar.pc), guard.abort.eq(host.abort),
-            host.drained.eq(guard.drained), self.irq.eq(host.irq),
-            events.retired.eq(scalar.retired),
+            host.fault.eq(scalar.fault), host.pc.eq(scalar.pc), self.irq.eq(host.irq),
+            *(part.abort.eq(host.abort) for part in (bus, load, store)),
+            host.drained.eq(bus.drained), events.retired.eq(scalar.retired),
+            events.read_beat.eq(bus.read_beat), events.write_beat.eq(bus.write_beat),
             *(events.activity[name].eq(scalar.activities[i])
               for i, name in enumerate(registers.UNIT_NAMES)),
             # The MXU's ports on the accumulators come first and never wait.
@@ -191,22 +184,37 @@ class Celosia(wiring.Component):
         for prefix, port, driven, field in (
                 ("s_axil_aw", host.axil.aw, In, "addr"), ("s_axil_w", host.axil.w, In, ""),
                 ("s_axil_b", host.axil.b, Out, "resp"), ("s_axil_ar", host.axil.ar, In, "addr"),
-                ("s_axil_r", host.axil.r, Out, ""), ("m_axi_aw", guard.o_write.aw, Out, ""),
-                ("m_axi_w", guard.o_write.w, Out, ""), ("m_axi_b", guard.o_write.b, In, "resp"),
-                ("m_axi_ar", guard.o_read.ar, Out, ""), ("m_axi_r", guard.o_read.r, In, "")):
+                ("s_axil_r", host.axil.r, Out, ""), ("m_axi_aw", bus.write.aw, Out, ""),
+                ("m_axi_w", bus.write.w, Out, ""), ("m_axi_b", bus.write.b, In, "resp"),
+                ("m_axi_ar", bus.read.ar, Out, ""), ("m_axi_r", bus.read.r, In, "")):
             m.d.comb += self._join(prefix, port, driven, field)
         for prefix in ("m_axi_aw", "m_axi_ar"):
             for name, value in (("size", exact_log2(config.bus_bytes)), ("burst", _BURST_INCR),
                                 ("cache", _CACHE), ("prot", _PROT)):
                 m.d.comb += self._pin(prefix + name).eq(value)
-        m.d.comb += [
-            events.read_beat.eq(guard.o_read.r.valid & guard.o_read.r.ready),
-            events.write_beat.eq(guard.o_write.w.valid & guard.o_write.w.ready),
-        ]
         if self._probed:
             m.d.comb += self._pin("probe").eq(self._states(host, {
                 "load": load.port, "store": store.port, "mxu": mxu.port, "vpu": vpu.port}))
         return m
+
+    @staticmethod
+    def _borrowed(m: Module, bits: int, store: StoreEngine, scalar: ScalarUnit) -> Any:
+        """Return the port of the accumulators that the scalar unit borrows of the store engine.
+
+        It reads while no other unit works.
+        """
+        borrowed: Any = ReadPortSignature(bits, len(store.acc.data)).create()
+        m.d.comb += [
+            borrowed.valid.eq(store.acc.valid | scalar.acc_read.valid),
+            borrowed.addr.eq(Mux(scalar.acc_read.valid, scalar.acc_read.addr, store.acc.addr)),
+        ]
+        # Nothing else asks then, so what it asks for is granted in that cycle.
+        lent = Signal()  # what was granted in the cycle before is the scalar unit's
+        m.d.units += lent.eq(scalar.acc_read.valid)
+        for user, its in ((store.acc, ~lent), (scalar.acc_read, lent)):
+            m.d.comb += [user.ready.eq(borrowed.ready), user.data.eq(borrowed.data),
+                         user.granted.eq(borrowed.granted & its)]
+        return borrowed
 
     @staticmethod
     def _states(host: HostInterface, ports: dict[str, Any]) -> Value:
@@ -223,15 +231,9 @@ class Celosia(wiring.Component):
         }
         return Cat(values[field.name][:field.bits] for field in probe.FIELDS)
 
-    def _links(self, m: Module, scalar: ScalarUnit, host: HostInterface, links: list[LinkPort],
-               *users: dict[str, Any]) -> Iterator[dict[str, Any]]:
-        """Connect ports to the scoreboard and their pins; return users of the memories with them.
-
-        Parameters
-        ----------
-        users
-            Who reads and writes the unified buffer, who reads and writes the accumulators.
-        """
+    def _links(self, m: Module, scalar: ScalarUnit, host: HostInterface,
+               links: list[LinkPort]) -> None:
+        """Connect ports to the scoreboard and their pins."""
         for i, link in enumerate(links):
             wiring.connect(m, getattr(scalar, f"port_tx{i}"), link.port_tx)
             wiring.connect(m, getattr(scalar, f"port_rx{i}"), link.port_rx)
@@ -243,9 +245,6 @@ class Celosia(wiring.Component):
                          host.links.eq(Cat(link.up for link in links)),
                          *(host.link_status[i].eq(link.status) for i, link in enumerate(links)),
                          *(host.link_counts[i].eq(link.counts) for i, link in enumerate(links))]
-        ports = (("ub_send",), ("ub_recv",), ("acc_join", "acc_send"), ("acc_recv",))
-        return (_before_dma(each, links, *names)
-                for each, names in zip(users, ports, strict=True))
 
     def _pin(self, name: str) -> Signal:
         return getattr(self, name)

@@ -26,21 +26,25 @@ WIDE_INT8 = TpuConfig("wide_int8", dim=4, int8=True, bf16=False, ub_rows=64, acc
 WIDE = TpuConfig("wide", dim=4, int8=True, bf16=True, ub_rows=64, acc_rows=64, bus_bytes=4)
 
 
-#: Readers and writers of a memory.
-_PORTS = ("test", "p", "q"), ("test", "unit")
+#: Readers of a memory.
+_READERS = "test", "p", "q"
 
 
 class Bench(wiring.Component):
-    """The unit and both memories; the first read and write port of each belong to the test."""
+    """The unit and both memories, with a port of the test's each way: before those of the unit, but
+    behind its writes of the unified buffer.
+    """
 
     def __init__(self, config: TpuConfig):
         super().__init__({})
         bits = row_bits(config)
         self.config = config
         self.unit = VectorUnit(config)
-        folded: Any = {"parts": config.fold, "narrow": ("p", "q", "unit")}
-        self.ub = BankedMemory(config.ub_rows, bits, config.ub_row_bits, *_PORTS, **folded)
-        self.acc = BankedMemory(config.acc_rows, bits, config.acc_row_bits, *_PORTS, **folded)
+        folded: Any = {"narrow": dict.fromkeys(("p", "q", "unit"), config.fold)}
+        self.ub = BankedMemory(config.ub_rows, bits, config.ub_row_bits, _READERS,
+                               ("unit", "test"), **folded)
+        self.acc = BankedMemory(config.acc_rows, bits, config.acc_row_bits, _READERS,
+                                ("test", "unit"), knowing=("write_unit",), **folded)
 
     def elaborate(self, platform):
         m = Module()
@@ -52,6 +56,8 @@ class Bench(wiring.Component):
             wiring.connect(m, p, memory.read_p)
             wiring.connect(m, q, memory.read_q)
             wiring.connect(m, write, memory.write_unit)
+        first = self.acc.write_test
+        m.d.comb += [unit.first.valid.eq(first.valid), unit.first.row.eq(first.addr)]
         return m
 
 
@@ -94,14 +100,14 @@ def run(config: TpuConfig, memories: Memories, vectors: list[Vector], *, noise: 
         for row in range(depth):  # of both at once: it is the greater part of most runs
             for memory, rows, bits in ((bench.ub, memories.ub, config.lane_bits),
                                        (bench.acc, memories.acc, 32)):
-                port = memory.write[0]
+                port = memory.write_test
                 ctx.set(port.valid, row < len(rows))
                 if row < len(rows):
                     ctx.set(port.addr, row)
                     ctx.set(port.data, pack(rows[row], bits))
             await ctx.tick()
         for memory in (bench.ub, bench.acc):
-            ctx.set(memory.write[0].valid, 0)
+            ctx.set(memory.write_test.valid, 0)
         begin = len(result.activities) - 1  # the monitor has seen this cycle
         command = unit.port.command
         for sent, vector in enumerate(vectors):
@@ -122,14 +128,14 @@ def run(config: TpuConfig, memories: Memories, vectors: list[Vector], *, noise: 
         assert ctx.get(unit.port.activity) == Activity.IDLE
         for row in range(depth + READ_LATENCY - 1):
             for memory, rows in ((bench.ub, result.ub), (bench.acc, result.acc)):
-                ctx.set(memory.read[0].valid, 1)
-                ctx.set(memory.read[0].addr, min(row, len(rows) - 1))
+                ctx.set(memory.read_test.valid, 1)
+                ctx.set(memory.read_test.addr, min(row, len(rows) - 1))
             await ctx.tick()
             done = row - READ_LATENCY + 1
             for memory, rows, bits in ((bench.ub, result.ub, config.lane_bits),
                                        (bench.acc, result.acc, 32)):
                 if 0 <= done < len(rows):
-                    data = ctx.get(memory.read[0].data)
+                    data = ctx.get(memory.read_test.data)
                     rows[done] = [data >> (bits * i) & ((1 << bits) - 1)
                                   for i in range(config.dim)]
 
@@ -154,14 +160,14 @@ def run(config: TpuConfig, memories: Memories, vectors: list[Vector], *, noise: 
                 reads, writes = rng.choice((0, noise, 1)), rng.choice((0, noise, 1))
             left -= 1
             for memory, end in ((bench.ub, config.ub_rows), (bench.acc, config.acc_rows)):
-                for port, often in ((memory.read[0], reads), (memory.write[0], writes)):
+                for port, often in ((memory.read_test, reads), (memory.write_test, writes)):
                     row = still if often == 1 else rng.randrange(NOISE_ROWS)
                     ctx.set(port.addr, end - 1 - row)
                     ctx.set(port.valid, rng.random() < often)
             await ctx.tick()
         for memory in (bench.ub, bench.acc):
-            ctx.set(memory.read[0].valid, 0)
-            ctx.set(memory.write[0].valid, 0)
+            ctx.set(memory.read_test.valid, 0)
+            ctx.set(memory.write_test.valid, 0)
 
     made.run(main, monitor, *([traffic] if noise else []))
     return result

@@ -1,6 +1,6 @@
 """The load engine: external memory to on-chip memory."""
 
-from amaranth.hdl import Module, Mux, Signal
+from amaranth.hdl import Cat, Module, Mux, Signal
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
@@ -14,18 +14,32 @@ from celosia_hw.dma.split import BOUNDARY_BEATS, CommandSplit, align_layout, row
 from celosia_hw.dma.unpack import Unpacker
 from celosia_hw.dma.walker import BurstWalker
 from celosia_hw.follow import coming_layout, rises
-from celosia_hw.memory.ports import WritePort, WritePortSignature, row_bits
+from celosia_hw.memory.ports import (
+    WritePort,
+    WritePortSignature,
+    asked_row,
+    row_bits,
+    same_bank,
+)
+from celosia_hw.memory.requests import ub_lanes
 from celosia_hw.stream import Queue, SkidBuffer, outstanding, shallow
 
-__all__ = ["LoadEngine"]
+__all__ = ["LoadEngine", "before_layout"]
 
 #: Commands whose bursts may run ahead of the data.
 _COMMANDS_AHEAD = 16
-#: Beats asked for at most: of three bursts that are made or offered before the stall is heard; of
-#: four where the walk is cut.
-_MOST_BEATS = BEATS_AHEAD - 1 + 4 * BOUNDARY_BEATS
+#: Beats asked for at most: of three bursts that are made or offered before the stall is heard.
+_MOST_BEATS = BEATS_AHEAD - 1 + 3 * BOUNDARY_BEATS
 #: Commands in the engine at most: those of a queue, and fewer than as many in the parts beside it.
 _MOST_COMMANDS = 2 * _COMMANDS_AHEAD
+
+
+def before_layout(config: TpuConfig) -> data.StructLayout:
+    """What the ports ask for that come before those of the load engine, of each memory: the vector
+    unit's of the unified buffer, the matrix unit's and the vector unit's of the accumulators.
+    """
+    asked = asked_row(config)
+    return data.StructLayout({"ub": data.ArrayLayout(asked, 1), "acc": data.ArrayLayout(asked, 2)})
 
 
 class LoadEngine(wiring.Component):
@@ -42,15 +56,22 @@ class LoadEngine(wiring.Component):
     -------
     port : In(UnitSignature)
     axi : Out(AxiReadSignature)
+        Beats with another ID than LOAD_ID are not looked at.
+    abort : In(1)
+        Nor is any.
     ub, acc : Out(WritePortSignature)
+        A row is asked for until it is granted.
+    before : In(before_layout)
     coming : Out
         As of :class:`~celosia_hw.dma.progress.LoadProgress`.
     """
 
     port: UnitPort
     axi: AxiRead
+    abort: Signal
     ub: WritePort
     acc: WritePort
+    before: data.View
     coming: data.View
 
     def __init__(self, config: TpuConfig):
@@ -58,10 +79,10 @@ class LoadEngine(wiring.Component):
         bits = row_bits(config)
         super().__init__({
             "port": In(UnitSignature(dma_layout(config))),
-            "axi": Out(AxiReadSignature(config.bus_bytes)),
+            "axi": Out(AxiReadSignature(config.bus_bytes)), "abort": In(1),
             "ub": Out(WritePortSignature(bits, config.ub_row_bits)),
             "acc": Out(WritePortSignature(bits, config.acc_row_bits)),
-            "coming": Out(coming_layout(config)),
+            "before": In(before_layout(config)), "coming": Out(coming_layout(config)),
         })
 
     def elaborate(self, platform):  # noqa: D102
@@ -69,8 +90,8 @@ class LoadEngine(wiring.Component):
         config = self._config
         m.submodules.split = split = CommandSplit(config)
         m.submodules.walker = walker = BurstWalker(config, LOAD_ID)
-        # Of each burst that is made or on its way, whether it ends its row, its command. It has a
-        # beat at least, so there is room for all of them.
+        # Of each burst that is on its way, whether it ends its row, its command. It has a beat at
+        # least, so there is room for all of them.
         m.submodules.ends = ends = Queue(data.StructLayout({"row_last": 1, "last": 1}),
                                          2 * BEATS_AHEAD)
         m.submodules.align_commands = align_commands = Queue(
@@ -81,6 +102,8 @@ class LoadEngine(wiring.Component):
         m.submodules.units = units = SkidBuffer(
             unit_layout(config), holds=not config.small)
         m.submodules.unpacker = unpacker = Unpacker(config)
+        # What refuses a row is not to reach the pieces in the same cycle.
+        m.submodules.rows = rows = Queue(unpacker.o.payload.shape(), shallow(config))
         wiring.connect(m, wiring.flipped(self.port.command), split.i)
         split.fork(m, (walker.i, split.walk), (align_commands.i, split.align),
                    (rows_commands.i, split.rows))
@@ -90,15 +113,15 @@ class LoadEngine(wiring.Component):
         wiring.connect(m, aligner.o, units.i)
         wiring.connect(m, units.o, unpacker.i)
         wiring.connect(m, rows_commands.o, unpacker.command)
-        wiring.connect(m, unpacker.ub, wiring.flipped(self.ub))
-        wiring.connect(m, unpacker.acc, wiring.flipped(self.acc))
+        wiring.connect(m, unpacker.o, rows.i)
 
         ar, r, beat = self.axi.ar, self.axi.r, beats.i.payload
-        asked, received = ar.valid & ar.ready, r.valid & r.ready
+        mine = r.valid & (r.payload.id == LOAD_ID) & ~self.abort
+        asked, received = ar.valid & ar.ready, mine & r.ready
         m.d.comb += [
-            ends.i.valid.eq(walker.made), ends.i.payload.row_last.eq(walker.row_last),
+            ends.i.valid.eq(asked), ends.i.payload.row_last.eq(walker.row_last),
             ends.i.payload.last.eq(walker.last), ends.o.ready.eq(received & r.payload.last),
-            beats.i.valid.eq(r.valid), r.ready.eq(beats.i.ready),
+            beats.i.valid.eq(mine), r.ready.eq(beats.i.ready),
             beat.data.eq(r.payload.data), beat.error.eq(r.payload.resp != OKAY),
             beat.row_last.eq(r.payload.last & ends.o.payload.row_last),
             beat.last.eq(r.payload.last & ends.o.payload.last),
@@ -106,9 +129,18 @@ class LoadEngine(wiring.Component):
         ahead = outstanding(m, Mux(asked, ar.payload.len + 1, 0), received, _MOST_BEATS,
                             name="ahead")
         m.d.sync += walker.stall.eq(ahead >= BEATS_AHEAD)
+        row, wrote = rows.o.payload, Signal()
+        meets_ub, meets_acc = (
+            Cat(other.valid & same_bank(config, other.row, row.address) for other in others).any()
+            for others in (self.before.ub, self.before.acc))
         m.d.comb += [
-            self.port.done.eq(unpacker.done), self.port.error.eq(unpacker.error),
+            wrote.eq(rows.o.valid & ~Mux(row.ub, meets_ub, meets_acc)), rows.o.ready.eq(wrote),
+            self.ub.valid.eq(rows.o.valid & row.ub), self.acc.valid.eq(rows.o.valid & ~row.ub),
+            self.ub.addr.eq(row.address), self.acc.addr.eq(row.address),
+            self.ub.data.eq(ub_lanes(config, row.lanes)), self.acc.data.eq(row.lanes),
         ]
+        ended = wrote & row.last
+        m.d.sync += [self.port.done.eq(ended), self.port.error.eq(ended & row.error)]
 
         taken, command = Signal(), self.port.command.payload
         m.submodules.progress = progress = LoadProgress(config, config.window)
@@ -116,14 +148,14 @@ class LoadEngine(wiring.Component):
             taken.eq(self.port.command.valid & self.port.command.ready),
             progress.taken.eq(taken), progress.follow.eq(rises(config, command)),
             progress.row.eq(command.row), progress.rows.eq(command.rows),
-            progress.wrote.eq(unpacker.wrote), progress.done.eq(unpacker.done),
+            progress.wrote.eq(wrote), progress.done.eq(self.port.done),
             self.coming.eq(progress.coming),
         ]
         commands = outstanding(m, taken, self.port.done, _MOST_COMMANDS, name="commands")
         tell_activity(m, self.port,
                       (commands == 0, Activity.IDLE),
-                      (unpacker.wrote | received, Activity.BUSY),
-                      (unpacker.writing, Activity.WAIT_MEMORY),
+                      (wrote | received, Activity.BUSY),
+                      (rows.o.valid, Activity.WAIT_MEMORY),
                       ((ahead != 0) | ar.valid, Activity.WAIT_BUS),
                       (commands != 0, Activity.WAIT_UNIT))
         return m

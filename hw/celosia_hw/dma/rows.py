@@ -11,8 +11,9 @@ from celosia.arch.isa import DmaFormat, Mem
 from celosia_hw.dma.split import rows_layout
 from celosia_hw.follow import written_layout
 from celosia_hw.memory.agen import AddressGenerator
-from celosia_hw.memory.ports import READ_LATENCY, ReadPort, ReadPortSignature, row_bits
-from celosia_hw.stream import Queue, delayed, outstanding
+from celosia_hw.memory.ports import ReadPort, ReadPortSignature, row_bits
+from celosia_hw.memory.requests import ReadRequests
+from celosia_hw.stream import Queue, outstanding
 
 __all__ = ["RowFetch", "RowWalk", "stored_layout"]
 
@@ -95,7 +96,8 @@ def stored_layout(config: TpuConfig) -> data.StructLayout:
 
 
 class RowFetch(wiring.Component):
-    """Reads the on-chip rows of commands into a queue. A row a cycle.
+    """Reads the on-chip rows of commands into a queue. A row a cycle, but for one between commands
+    of one memory and of the other.
 
     On a chip that is cut a row is asked for a cycle later, out of a register: what refuses it does
     not reach the walk in the same cycle.
@@ -110,10 +112,8 @@ class RowFetch(wiring.Component):
     following : In(1), written : In
         The rows of the accumulators that come are being written; as of `MatrixUnit`. Then a row is
         read every other cycle at most.
-    reading : Out(1)
-        A row is asked for.
-    read : Out(1)
-        It is granted in this cycle.
+    read, refused : Out(1)
+        A row was granted, refused in the cycle before.
     """
 
     i: stream.Interface
@@ -122,8 +122,8 @@ class RowFetch(wiring.Component):
     o: stream.Interface
     following: Signal
     written: data.View
-    reading: Signal
     read: Signal
+    refused: Signal
 
     def __init__(self, config: TpuConfig):
         self._config = config
@@ -134,7 +134,7 @@ class RowFetch(wiring.Component):
             "acc": Out(ReadPortSignature(bits, config.acc_row_bits)),
             "o": Out(stream.Signature(stored_layout(config))),
             "following": In(1), "written": In(written_layout(config)),
-            "reading": Out(1), "read": Out(1),
+            "read": Out(1), "refused": Out(1),
         })
 
     def elaborate(self, platform):  # noqa: D102
@@ -153,34 +153,32 @@ class RowFetch(wiring.Component):
         m.d.sync += there.eq(~self.following | (walk.valid & ~walk.step & (
             ~in_acc | (self.written.valid & (walk.row <= self.written.row)))))
 
-        members = {name: shape for name, shape in layout.members.items() if name != "lanes"}
-        walked: Any = stream.Signature(data.StructLayout(
-            {"row": walk.row.shape(), **members})).create()
+        said = data.StructLayout({name: shape for name, shape in layout.members.items()
+                                  if name not in ("lanes", "ub")})
+        m.submodules.requests = requests = ReadRequests(
+            row_bits(self._config), self._config.ub_row_bits, self._config.acc_row_bits, said)
+        walked: Any = stream.Signature(requests.i.payload.shape()).create()
+        tag = walked.payload.tag
         m.d.comb += [
             walked.valid.eq(walk.valid & there & (ahead != depth)),
             walk.step.eq(walked.valid & walked.ready),
-            walked.payload.row.eq(walk.row), walked.payload.ub.eq(~in_acc),
-            walked.payload.fmt.eq(walk.command.fmt), walked.payload.tail.eq(walk.command.tail),
-            walked.payload.row_last.eq(walk.row_last), walked.payload.last.eq(walk.last),
+            walked.payload.addr.eq(walk.row), walked.payload.ub.eq(~in_acc),
+            walked.payload.acc.eq(in_acc), tag.fmt.eq(walk.command.fmt),
+            tag.tail.eq(walk.command.tail), tag.row_last.eq(walk.row_last), tag.last.eq(walk.last),
         ]
         asked = walked
         if cut:
-            m.submodules.requests = requests = Queue(walked.payload.shape(), 2)
-            wiring.connect(m, walked, requests.i)
-            asked = requests.o
-        m.d.comb += [
-            self.reading.eq(asked.valid), asked.ready.eq(self.read),
-            self.ub.valid.eq(asked.valid & asked.payload.ub),
-            self.acc.valid.eq(asked.valid & ~asked.payload.ub),
-            self.ub.addr.eq(asked.payload.row), self.acc.addr.eq(asked.payload.row),
-            self.read.eq(asked.valid & Mux(asked.payload.ub, self.ub.ready, self.acc.ready)),
-        ]
+            m.submodules.waiting = waiting = Queue(walked.payload.shape(), 2)
+            wiring.connect(m, walked, waiting.i)
+            asked = waiting.o
+        wiring.connect(m, asked, requests.i)
+        for inner, port in ((requests.ub, self.ub), (requests.acc, self.acc)):
+            wiring.connect(m, inner, wiring.flipped(port))
+        m.d.comb += [self.refused.eq(requests.refused), self.read.eq(requests.granted)]
 
         row = queue.i.payload
-        m.d.comb += queue.i.valid.eq(delayed(m, self.read, READ_LATENCY, name="arrives")[-1])
-        for name in members:
-            m.d.comb += row[name].eq(
-                delayed(m, asked.payload[name], READ_LATENCY, name=name, reset_less=True)[-1])
+        m.d.comb += [queue.i.valid.eq(requests.arrives), row.ub.eq(requests.from_ub),
+                     *(row[name].eq(requests.tag[name]) for name in said.members)]
         bits = self._config.lane_bits
         ub_lanes = Cat(  # the upper bits do not matter: those of the other memory are free
             Cat(self.ub.data.word_select(k, bits), self.acc.data[32 * k + bits:32 * k + 32])

@@ -8,14 +8,14 @@ from celosia.arch.config import TpuConfig
 from celosia.arch.registers import Activity
 from celosia_hw.bus.axi import OKAY, AxiWrite, AxiWriteSignature
 from celosia_hw.commands import UnitPort, UnitSignature, dma_layout, tell_activity
-from celosia_hw.dma.align import StoreAligner, sent_layout
+from celosia_hw.dma.align import StoreAligner
 from celosia_hw.dma.pack import Packer
 from celosia_hw.dma.rows import RowFetch
 from celosia_hw.dma.split import CommandSplit, align_layout, rows_layout
 from celosia_hw.dma.walker import BurstWalker
 from celosia_hw.follow import written_layout
 from celosia_hw.memory.ports import ReadPort, ReadPortSignature, row_bits
-from celosia_hw.stream import Queue, SkidBuffer, outstanding
+from celosia_hw.stream import Queue, outstanding
 
 __all__ = ["StoreEngine"]
 
@@ -44,6 +44,8 @@ class StoreEngine(wiring.Component):
     -------
     port : In(UnitSignature)
     axi : Out(AxiWriteSignature)
+    abort : In(1)
+        Responses are not looked at.
     ub, acc : Out(ReadPortSignature)
     following, written : In
         As of :class:`~celosia_hw.dma.rows.RowFetch`.
@@ -51,6 +53,7 @@ class StoreEngine(wiring.Component):
 
     port: UnitPort
     axi: AxiWrite
+    abort: Signal
     ub: ReadPort
     acc: ReadPort
     following: Signal
@@ -61,7 +64,7 @@ class StoreEngine(wiring.Component):
         bits = row_bits(config)
         super().__init__({
             "port": In(UnitSignature(dma_layout(config))),
-            "axi": Out(AxiWriteSignature(config.bus_bytes)),
+            "axi": Out(AxiWriteSignature(config.bus_bytes)), "abort": In(1),
             "ub": Out(ReadPortSignature(bits, config.ub_row_bits)),
             "acc": Out(ReadPortSignature(bits, config.acc_row_bits)),
             "following": In(1), "written": In(written_layout(config)),
@@ -78,8 +81,6 @@ class StoreEngine(wiring.Component):
         m.submodules.fetch = fetch = RowFetch(config)
         m.submodules.packer = packer = Packer(config)
         m.submodules.aligner = aligner = StoreAligner(config)
-        m.submodules.beats = beats = SkidBuffer(
-            sent_layout(config), holds=not config.small)
         unanswered = max(_COMMANDS_UNANSWERED, config.window)
         m.submodules.ends = ends = Queue(_NUMBER_BITS, unanswered)
         wiring.connect(m, wiring.flipped(self.port.command), split.i)
@@ -93,7 +94,6 @@ class StoreEngine(wiring.Component):
         wiring.connect(m, fetch.acc, wiring.flipped(self.acc))
         wiring.connect(m, fetch.o, packer.i)
         wiring.connect(m, packer.o, aligner.i)
-        wiring.connect(m, aligner.o, beats.i)
 
         # Bursts are numbered; `ends` holds the number of the first burst after each command
         # that waits for answers. The scoreboard has no more than the window under way.
@@ -102,7 +102,7 @@ class StoreEngine(wiring.Component):
         answered = Signal(_NUMBER_BITS)
         error = Signal()
         beat, answer, send, finished = Signal(), Signal(), Signal(), Signal()
-        w = self.axi.w
+        w, beats = self.axi.w, aligner.o
         m.d.sync += walker.stall.eq((asked - answered)[:_NUMBER_BITS] >= _BURSTS_AHEAD)
         accepted = self.axi.aw.valid & self.axi.aw.ready
         ends_burst = beat & w.payload.last
@@ -113,12 +113,12 @@ class StoreEngine(wiring.Component):
             m.d.sync += [unsent.eq(unsent - 1), may.eq(unsent != 1)]
         m.d.comb += [
             send.eq(may & ends.i.ready),
-            w.valid.eq(beats.o.valid & send), beats.o.ready.eq(w.ready & send),
-            w.payload.eq(beats.o.payload.beat),
+            w.valid.eq(beats.valid & send), beats.ready.eq(w.ready & send),
+            w.payload.eq(beats.payload.beat),
             beat.eq(w.valid & w.ready),
-            ends.i.valid.eq(beat & beats.o.payload.last),
+            ends.i.valid.eq(beat & beats.payload.last),
             ends.i.payload.eq(sent + 1),
-            self.axi.b.ready.eq(1), answer.eq(self.axi.b.valid),
+            self.axi.b.ready.eq(1), answer.eq(self.axi.b.valid & ~self.abort),
             finished.eq(ends.o.valid & (ends.o.payload == answered)),
             ends.o.ready.eq(finished),
         ]
@@ -140,7 +140,7 @@ class StoreEngine(wiring.Component):
         tell_activity(m, self.port,
                       (commands == 0, Activity.IDLE),
                       (fetch.read | beat, Activity.BUSY),
-                      (fetch.reading, Activity.WAIT_MEMORY),
-                      (self.axi.aw.valid | beats.o.valid | (asked != answered), Activity.WAIT_BUS),
+                      (fetch.refused, Activity.WAIT_MEMORY),
+                      (self.axi.aw.valid | beats.valid | (asked != answered), Activity.WAIT_BUS),
                       (commands != 0, Activity.WAIT_UNIT))
         return m

@@ -1,7 +1,7 @@
 """From units of external rows to on-chip rows."""
 
 from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
-from amaranth.lib import data, stream, wiring
+from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 
 from celosia.arch.config import TpuConfig
@@ -11,18 +11,16 @@ from celosia_hw.dma.pieces import PieceCounter
 from celosia_hw.dma.rows import RowWalk
 from celosia_hw.dma.split import formats, piece_elements, pieces_ratio, rows_layout
 from celosia_hw.fp.convert import f32_to_bf16
-from celosia_hw.memory.ports import WritePort, WritePortSignature, row_bits
-from celosia_hw.stream import Queue, shallow
+from celosia_hw.memory.requests import brought_layout
 
 __all__ = ["Unpacker"]
 
 
 class Unpacker(wiring.Component):
-    """Takes units apart, or puts them together, to on-chip rows; converts and writes them.
+    """Takes units apart, or puts them together, to on-chip rows, and converts them.
 
-    A piece a cycle. Lanes beyond the end of the external row are zero. A row is offered to its
-    write port three cycles after its last unit was taken, out of a queue: nothing that makes a
-    memory refuse it reaches the pieces in the same cycle.
+    A piece a cycle. Lanes beyond the end of the external row are zero. A row is offered two cycles
+    after its last unit was taken.
 
     Members
     -------
@@ -30,34 +28,20 @@ class Unpacker(wiring.Component):
         Of the units that come.
     i : In(stream)
         Units.
-    ub, acc : Out
-        Write ports.
-    writing : Out(1)
-        A row is offered to a write port.
-    wrote : Out(1)
-        It is written in this cycle.
-    done, error : Out(1)
-        In the cycle after the last write of a command; whether one of its beats was an error.
+    o : Out(stream of brought_layout)
+        Rows.
     """
 
     command: stream.Interface
     i: stream.Interface
-    ub: WritePort
-    acc: WritePort
-    writing: Signal
-    wrote: Signal
-    done: Signal
-    error: Signal
+    o: stream.Interface
 
     def __init__(self, config: TpuConfig):
         self._config = config
-        bits = row_bits(config)
         super().__init__({
             "command": In(stream.Signature(rows_layout(config))),
             "i": In(stream.Signature(unit_layout(config))),
-            "ub": Out(WritePortSignature(bits, config.ub_row_bits)),
-            "acc": Out(WritePortSignature(bits, config.acc_row_bits)),
-            "writing": Out(1), "wrote": Out(1), "done": Out(1), "error": Out(1),
+            "o": Out(stream.Signature(brought_layout(config))),
         })
 
     def _element(self, m: Module, unit: Value, fmt: DmaFormat, k: int, to_ub: Value) -> Value:
@@ -86,25 +70,16 @@ class Unpacker(wiring.Component):
         unit = Signal(8 * config.bus_bytes, reset_less=True)  # shifted down as pieces leave it
         unit_error = Signal(reset_less=True)
         unit_valid = Signal()
-        # The on-chip row under construction, or offered to the queue before its port.
+        # The on-chip row under construction, or offered.
         width = min(piece_elements(config, f) for f in supported)  # no format writes less at once
         parts = [Signal(32 * width, name=f"lanes{k}", reset_less=True)
                  for k in range(0, config.dim, width)]
-        row = Signal(32 * config.dim)
         row_valid, row_ub = Signal(), Signal(reset_less=True)
         row_address, row_last = Signal.like(walk.row, reset_less=True), Signal(reset_less=True)
         bad = Signal()  # a unit of that row, or of one before it in the command, was an error
-        m.submodules.rows = rows = Queue(data.StructLayout({
-            "ub": 1, "last": 1, "error": 1, "address": row_address.shape(),
-            "lanes": row.shape()}), shallow(config))
-        head = rows.o.payload
-
         step, free = Signal(), Signal()
         m.d.comb += [
-            self.writing.eq(rows.o.valid),
-            self.wrote.eq(rows.o.valid & Mux(head.ub, self.ub.ready, self.acc.ready)),
-            rows.o.ready.eq(self.wrote), rows.i.valid.eq(row_valid),
-            free.eq(~row_valid | rows.i.ready),
+            self.o.valid.eq(row_valid), free.eq(~row_valid | self.o.ready),
             step.eq(unit_valid & walk.valid & free),
             pieces.fmt.eq(walk.command.fmt), pieces.tail.eq(walk.command.tail),
             pieces.row_last.eq(walk.row_last), pieces.step.eq(step),
@@ -142,25 +117,17 @@ class Unpacker(wiring.Component):
             m.d.sync += mask.eq(Cat(k <= self.command.payload.end for k in range(len(mask))))
 
         m.d.comb += [
-            row.eq(Cat(parts)),
-            *(rows.i.payload[name].eq(value) for name, value in (
+            *(self.o.payload[name].eq(value) for name, value in (
                 ("ub", row_ub), ("last", row_last), ("error", bad), ("address", row_address),
-                ("lanes", row))),
-            self.ub.valid.eq(rows.o.valid & head.ub), self.acc.valid.eq(rows.o.valid & ~head.ub),
-            self.ub.addr.eq(head.address), self.acc.addr.eq(head.address),
-            self.acc.data.eq(head.lanes),
-            self.ub.data.eq(Cat(head.lanes.word_select(k, 32)[:config.lane_bits]
-                                for k in range(config.dim))),
+                ("lanes", Cat(parts)))),
         ]
-        m.d.sync += [self.done.eq(self.wrote & head.last),
-                     self.error.eq(self.wrote & head.last & head.error)]
         with m.If(free):
             m.d.sync += row_valid.eq(walk.step)
         with m.If(walk.step):
             m.d.sync += [row_address.eq(walk.row), row_ub.eq(to_ub), row_last.eq(walk.last)]
         # Pieces of the next command may enter in the cycle in which the last row of this one
         # leaves.
-        with m.If(row_valid & rows.i.ready & row_last):
+        with m.If(row_valid & self.o.ready & row_last):
             m.d.sync += bad.eq(step & unit_error)
         with m.Elif(step & unit_error):
             m.d.sync += bad.eq(1)

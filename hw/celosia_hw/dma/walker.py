@@ -8,7 +8,6 @@ from amaranth.utils import exact_log2
 from celosia.arch.config import COUNT_BITS, TpuConfig
 from celosia_hw.bus.axi import EXT_ADDRESS_BITS, address_layout
 from celosia_hw.dma.split import LENGTH_BITS, boundary_bytes, walk_layout
-from celosia_hw.stream import SkidBuffer
 
 __all__ = ["BurstWalker"]
 
@@ -27,8 +26,7 @@ class BurstWalker(wiring.Component):
     page. Rows never share a burst. One burst a cycle, also from one command to the next where
     commands have two bursts or more; the first one is offered three cycles after its command is.
     ``i.ready`` comes out of a flip-flop. On a ``small`` chip it is offered two cycles after, and
-    ``i.ready`` follows ``stall``, and ``o.ready``; on one that is ``cut`` that ``o`` must wait
-    reaches the walk a cycle later: one more burst is made.
+    ``i.ready`` follows ``stall``, and ``o.ready``.
 
     Parameters
     ----------
@@ -43,15 +41,13 @@ class BurstWalker(wiring.Component):
         No further burst is made; one that is offered stays.
     o : Out(stream)
         Payload of AR or AW.
-    made, row_last, last : Out(1)
-        ``made``: for one cycle of each burst, as it leaves or, where cut, before; and
-        whether this one ends its row, its command.
+    row_last, last : Out(1)
+        With ``o``: whether this burst ends its row, its command.
     """
 
     i: stream.Interface
     stall: Signal
     o: stream.Interface
-    made: Signal
     row_last: Signal
     last: Signal
 
@@ -61,7 +57,7 @@ class BurstWalker(wiring.Component):
         super().__init__({
             "i": In(stream.Signature(walk_layout())), "stall": In(1),
             "o": Out(stream.Signature(address_layout())),
-            **{name: Out(1) for name in ("made", "row_last", "last")},
+            "row_last": Out(1), "last": Out(1),
         })
 
     def elaborate(self, platform):  # noqa: D102
@@ -91,15 +87,11 @@ class BurstWalker(wiring.Component):
 
         go = Signal()
         offered, leaves, address = self.o.valid, self.o.ready, self.o.payload
-        if self._config.cut:
-            m.submodules.ahead = ahead = SkidBuffer(address_layout())
-            wiring.connect(m, ahead.o, wiring.flipped(self.o))
-            offered, leaves, address = ahead.i.valid, ahead.i.ready, ahead.i.payload
         next_row = (first + pitch)[:EXT_ADDRESS_BITS]
         next_end = Signal.like(end)
         m.d.comb += [
             next_end.eq(next_row[:edge] + length),
-            go.eq(active & ~self.stall & (~offered | leaves)), self.made.eq(offered & leaves),
+            go.eq(active & ~self.stall & (~offered | leaves)),
             self.i.ready.eq(~active | (go & ends & final) if self._config.small else ~waits),
             take.eq(waits & (~active | (go & ends & final))),
             address.id.eq(self._id),

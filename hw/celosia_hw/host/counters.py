@@ -33,8 +33,8 @@ def events_layout() -> data.StructLayout:
     """What is counted in a cycle.
 
     ``retired``: an instruction was executed or dispatched. ``read_beat``, ``write_beat``: a beat
-    moved on the memory port. ``activity``: of each unit. ``conflicts``: of each port of the
-    on-chip memories, valid and not ready.
+    moved on the memory port, in the cycle before. ``activity``: of each unit. ``conflicts``: of
+    each port of the on-chip memories, a request was refused in the cycle before.
     """
     return data.StructLayout({
         "retired": 1, "read_beat": 1, "write_beat": 1,

@@ -78,7 +78,8 @@ class HostInterface(wiring.Component):
     drained : In(1)
         While ``abort``: nothing is outstanding on the memory port.
     unit_reset : Out(1)
-        Reset of everything but this component, for two cycles, when a RESET has drained.
+        Reset of everything but this component, for two cycles, when a RESET has drained, and in the
+        cycle behind a reset of this component.
     events : In(events_layout())
         What the performance counters count.
     device : Out(32), links : In, link_status, link_counts : In

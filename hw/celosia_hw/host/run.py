@@ -60,7 +60,8 @@ class RunControl(wiring.Component):
     abort : Out(1)
         High after a fault and during a reset: units start nothing new.
     unit_reset : Out(1)
-        Reset of everything but the host interface.
+        Reset of everything but the host interface, out of a flip-flop: in the cycle behind a reset
+        of this component, too.
     status : Out(Status)
     last_fault : Out(fault_layout())
         The fault of the last run; all zeros if there was none, or after a reset.
@@ -89,7 +90,8 @@ class RunControl(wiring.Component):
             "halted": In(1), "fault": In(fault_layout(ports)), "fault_valid": In(1), "pc": In(32),
             "drained": In(1),
             "started": Out(1), "ended": Out(1), "running": Out(1), "abort": Out(1),
-            "unit_reset": Out(1), "status": Out(Status), "last_fault": Out(fault_layout(ports)),
+            "unit_reset": Out(1, init=1),  # type: ignore[call-arg]
+            "status": Out(Status), "last_fault": Out(fault_layout(ports)),
         })
 
     def elaborate(self, platform):  # noqa: D102
@@ -107,6 +109,7 @@ class RunControl(wiring.Component):
             expired.eq(limited & final),
             self.ended.eq(self.running & (self.fault_valid | self.halted | expired) & ~self.reset),
         ]
+        m.d.sync += self.unit_reset.eq(0)
         with m.If(self.reset & (self.status != Status.RESETTING)):
             m.d.sync += [
                 self.status.eq(Status.RESETTING), self.abort.eq(1), self.last_fault.eq(0),
@@ -132,9 +135,10 @@ class RunControl(wiring.Component):
         with m.Elif(self.status == Status.RESETTING):
             with m.If(wait != 0):
                 m.d.sync += wait.eq(wait - 1)
-                with m.If(settled & (wait == 1)):
-                    m.d.sync += [self.unit_reset.eq(0), self.abort.eq(0),
-                                 self.status.eq(Status.IDLE)]
+                with m.If(settled):
+                    m.d.sync += self.unit_reset.eq(wait != 1)
+                    with m.If(wait == 1):
+                        m.d.sync += [self.abort.eq(0), self.status.eq(Status.IDLE)]
             with m.Elif(self.drained):
                 m.d.sync += [settled.eq(1), self.unit_reset.eq(1), wait.eq(RESET_CYCLES)]
         return m

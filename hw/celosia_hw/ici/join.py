@@ -10,10 +10,9 @@ from celosia_hw.memory.ports import (
     READ_LATENCY,
     ReadPort,
     ReadPortSignature,
-    WritePort,
-    WritePortSignature,
     row_bits,
 )
+from celosia_hw.memory.requests import brought_layout
 from celosia_hw.stream import delayed
 from celosia_hw.vpu.joins import join
 
@@ -35,19 +34,22 @@ class RowJoiner(wiring.Component):
     Members
     -------
     i : In(stream of arrived_layout)
-    read : Out(ReadPortSignature), write : Out(WritePortSignature)
+    read : Out(ReadPortSignature)
         Of the accumulators.
+    o : Out(stream of brought_layout)
+        Rows to be written.
+    pending, pending_row : In
+        As of `WriteRequests`.
     empty : Out(1)
-        Every row has been written.
-    done : Out(1)
-        The last row of a message is written in this cycle.
+        Every row has been taken.
     """
 
     i: stream.Interface
     read: ReadPort
-    write: WritePort
+    o: stream.Interface
+    pending: Signal
+    pending_row: Signal
     empty: Signal
-    done: Signal
 
     def __init__(self, config: TpuConfig):
         self._config = config
@@ -55,7 +57,8 @@ class RowJoiner(wiring.Component):
         super().__init__({
             "i": In(stream.Signature(arrived_layout(config))),
             "read": Out(ReadPortSignature(bits, width)),
-            "write": Out(WritePortSignature(bits, width)), "empty": Out(1), "done": Out(1),
+            "o": Out(stream.Signature(brought_layout(self._config))),
+            "pending": In(1), "pending_row": In(bits), "empty": Out(1),
         })
 
     def elaborate(self, platform):  # noqa: D102
@@ -71,20 +74,19 @@ class RowJoiner(wiring.Component):
         old, left = (Signal(config.acc_row_bits, name=name, reset_less=True)
                      for name in ("old", "left"))
         step = Signal(range(steps))
-        granted = self.read.valid & self.read.ready
-        same = (joins & (joined.row == coming.row)) | (leaves & (leaving.row == coming.row))
+        rows = ((joins, joined.row), (leaves, leaving.row), (self.pending, self.pending_row))
+        same = Cat(there & (row == coming.row) for there, row in rows).any()
         m.d.comb += [
-            free.eq(~leaves | self.write.ready), ends.eq(joins & (step == steps - 1) & free),
+            free.eq(~leaves | self.o.ready), ends.eq(joins & (step == steps - 1) & free),
             move.eq(there & (~joins | ends)), self.i.ready.eq(~here | move),
             taken.eq(self.i.valid & self.i.ready),
             self.read.valid.eq(here & ~asked & ~same), self.read.addr.eq(coming.row),
-            self.write.valid.eq(leaves), self.write.addr.eq(leaving.row),
-            self.write.data.eq(leaving.lanes),
+            self.o.valid.eq(leaves), self.o.payload.address.eq(leaving.row),
+            self.o.payload.lanes.eq(leaving.lanes), self.o.payload.last.eq(leaving.last),
             self.empty.eq(~here & ~joins & ~leaves),
-            self.done.eq(leaves & self.write.ready & leaving.last),
         ]
-        arrives = delayed(m, granted, READ_LATENCY, name="arrives")[-1]
-        with m.If(granted):
+        arrives = delayed(m, self.read.granted, READ_LATENCY - 1, name="arrives")[-1]
+        with m.If(self.read.valid & self.read.ready):
             m.d.sync += asked.eq(1)
         with m.If(arrives):
             m.d.sync += [old.eq(self.read.data), there.eq(1)]

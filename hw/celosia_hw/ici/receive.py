@@ -26,6 +26,7 @@ from celosia_hw.memory.ports import (
     WritePortSignature,
     row_bits,
 )
+from celosia_hw.memory.requests import WriteRequests
 from celosia_hw.stream import Queue, outstanding
 
 __all__ = ["MessageReceiver"]
@@ -51,7 +52,7 @@ class MessageReceiver(wiring.Component):
     """Executes RECV.
 
     A word a cycle, but for 2 cycles between messages. Rows that are set are written as they come,
-    after those that were joined. ``done`` comes in the cycle after the last row was written.
+    after those that were joined. ``done`` comes two cycles after the last row was written.
 
     The command reports an error where a message is not that which it names, or nothing comes and
     the link is down.
@@ -165,51 +166,51 @@ class MessageReceiver(wiring.Component):
         with m.If(waits & self.down & ~self.i.valid):
             fail(self._number | 1 << LINK_DOWN_BIT)
 
-        goes, finished = self._leave(m, unpacker, messages)
-        m.d.sync += [self.port.done.eq(finished | failing), self.port.error.eq(failing)]
-
-        refused = (unpacker.ub.valid & ~self.ub.ready) | (self.acc.valid & ~self.acc.ready)
+        m.submodules.writes = writes = WriteRequests(config)
+        wiring.connect(m, writes.ub, wiring.flipped(self.ub))
+        wiring.connect(m, writes.acc, wiring.flipped(self.acc))
+        goes = self._leave(m, unpacker, messages, writes)
+        m.d.sync += [self.port.done.eq((writes.wrote & writes.last) | failing),
+                     self.port.error.eq(failing)]
         tell_activity(m, self.port,
                       (goes | (self.i.valid & self.i.ready), Activity.BUSY),
                       (waits & ~self.i.valid, Activity.WAIT_BUS),
-                      (refused, Activity.WAIT_MEMORY),
+                      (writes.refused, Activity.WAIT_MEMORY),
                       (under_way != 0, Activity.WAIT_UNIT))
         return m
 
-    def _leave(self, m: Module, unpacker: Unpacker, messages: Queue) -> tuple[Signal, Signal]:
-        """Bring rows from the unpacker to their memory or to the joiner.
+    def _leave(self, m: Module, unpacker: Unpacker, messages: Queue,
+               writes: WriteRequests) -> Signal:
+        """Bring rows from the unpacker to their memory or to the joiner, and from that one on.
 
         Returns
         -------
-        goes, finished
-            A row leaves the unpacker; the last one of a message is written.
+        goes
+            A row leaves the unpacker.
         """
         m.submodules.joiner = joiner = RowJoiner(self._config)
-        message = messages.o.payload
-        sets, may_set, goes, last, finished = (Signal() for _ in range(5))
+        message, row = messages.o.payload, unpacker.o
+        sets, may_set, goes, last = (Signal() for _ in range(4))
         gone = Signal(ROWS_BITS)
+        joined = joiner.i.payload
         m.d.comb += [
             sets.eq(message.op == RecvOp.SET),
             may_set.eq(messages.o.valid & sets & joiner.empty),
-            self.ub.valid.eq(unpacker.ub.valid & may_set), self.ub.addr.eq(unpacker.ub.addr),
-            self.ub.data.eq(unpacker.ub.data), unpacker.ub.ready.eq(self.ub.ready & may_set),
-            self.acc.valid.eq(Mux(joiner.empty, unpacker.acc.valid & may_set,
-                                  joiner.write.valid)),
-            self.acc.addr.eq(Mux(joiner.empty, unpacker.acc.addr, joiner.write.addr)),
-            self.acc.data.eq(Mux(joiner.empty, unpacker.acc.data, joiner.write.data)),
-            joiner.write.ready.eq(self.acc.ready),
-            joiner.i.valid.eq(unpacker.acc.valid & messages.o.valid & ~sets),
-            joiner.i.payload.row.eq(unpacker.acc.addr),
-            joiner.i.payload.lanes.eq(unpacker.acc.data),
-            joiner.i.payload.op.eq(message.op - 1), joiner.i.payload.last.eq(last),
-            unpacker.acc.ready.eq(Mux(sets, self.acc.ready & may_set,
-                                      joiner.i.ready & messages.o.valid)),
-            goes.eq((unpacker.ub.valid & unpacker.ub.ready)
-                    | (unpacker.acc.valid & unpacker.acc.ready)),
+            writes.i.valid.eq(Mux(joiner.empty, row.valid & may_set, joiner.o.valid)),
+            writes.i.payload.eq(Mux(joiner.empty, row.payload.as_value(),
+                                    joiner.o.payload.as_value())),
+            joiner.o.ready.eq(writes.i.ready), joiner.pending.eq(writes.pending),
+            joiner.pending_row.eq(writes.row),
+            joiner.i.valid.eq(row.valid & messages.o.valid & ~sets),
+            joined.row.eq(row.payload.address), joined.lanes.eq(row.payload.lanes),
+            joined.op.eq(message.op - 1), joined.last.eq(last),
+            row.ready.eq(Mux(sets, writes.i.ready & may_set, joiner.i.ready & messages.o.valid)),
+            goes.eq(row.valid & row.ready),
             last.eq(gone + 1 == message.rows), messages.o.ready.eq(goes & last),
-            finished.eq((goes & last & sets) | joiner.done),
         ]
+        with m.If(joiner.empty):  # the unpacker's are rows of a command, not of a message
+            m.d.comb += writes.i.payload.last.eq(last)
         wiring.connect(m, joiner.read, wiring.flipped(self.read))
         with m.If(goes):
             m.d.sync += gone.eq(Mux(last, 0, gone + 1))
-        return goes, finished
+        return goes

@@ -132,7 +132,7 @@ class MessageSender(wiring.Component):
 
         tell_activity(m, self.port,
                       (sent, Activity.BUSY),
-                      (fetch.reading & ~fetch.read, Activity.WAIT_MEMORY),
+                      (fetch.refused, Activity.WAIT_MEMORY),
                       (self.o.valid | (known & ~body), Activity.WAIT_BUS),
                       (have | body, Activity.WAIT_UNIT))
         return m

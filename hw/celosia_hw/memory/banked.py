@@ -1,10 +1,11 @@
 """On-chip memory of many ports, made of banks that have one read and one write port each."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import reduce
 from operator import or_
+from typing import Any, NamedTuple
 
-from amaranth.hdl import Cat, Const, Module, Signal, Value
+from amaranth.hdl import Cat, Module, Mux, Signal, Value
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import exact_log2
@@ -16,12 +17,28 @@ from celosia_hw.memory.ram import Ram
 __all__ = ["BankedMemory"]
 
 
+class _Asked(NamedTuple):
+    """What a port asks for in a cycle: of which bank a row and a part of it, and what is written;
+    whether it is refused.
+    """
+
+    name: str
+    port: Any
+    banks: Signal
+    row: Signal
+    part: Signal
+    data: Signal
+    refused: Signal
+
+
 class BankedMemory(wiring.Component):
     """Rows interleaved over banks by the low bits of the row address.
 
     Every bank grants one read and one write a cycle, to the requesting port of the lowest index;
-    ports that ask for different banks are granted together. ``ready`` depends combinationally on
-    the requests of the ports of lower index and never on the port's own ``valid``.
+    ports that ask for different banks are granted together. A request that is refused is kept, and
+    made again in each cycle until it is granted: meanwhile its port is not ``ready``. So ``ready``
+    and ``granted`` come out of flip-flops, and nothing that a port asks for reaches another one in
+    the same cycle.
 
     A read granted in cycle t gives its row during t + READ_LATENCY, and zeros in all cycles in
     which no row is due; a single bank gives what any port reads then. A write granted in cycle t is
@@ -44,11 +61,14 @@ class BankedMemory(wiring.Component):
     readers, writers
         Names of the read and of the write ports in order of priority, first those that must not
         wait.
-    parts
-        Parts of a row, a power of two.
     narrow
-        Names of the ports that read or write one part at a time. The low bits of their addresses
-        say which, the others the row.
+        Names of the ports that read or write one part of a row at a time, each with how many parts
+        a row has: the same power of two for all. The low bits of their addresses say which, the
+        others the row.
+    knowing
+        Names of ports, as of the members, whose requester sees for itself in which cycles a port of
+        lower index asks for the same bank: such a request is refused, and not kept. They are always
+        ``ready``.
     banks
         A power of two.
 
@@ -58,18 +78,25 @@ class BankedMemory(wiring.Component):
     write_NAME : In(WritePortSignature(row_bits, width))
         Those of narrow ports are of addresses so much longer, and of words so much shorter.
     conflicts : Out(StructLayout)
-        A bit for each port, of its name: it asked in the cycle before and was refused.
+        A bit for each port, of its name: a request of it was refused in the cycle before.
     """
 
     conflicts: data.View
 
     def __init__(self, rows: int, row_bits: int, width: int, readers: Sequence[str],
-                 writers: Sequence[str], *, parts: int = 1, narrow: Collection[str] = (),
-                 banks: int = BANKS):
+                 writers: Sequence[str], *, narrow: Mapping[str, int] | None = None,
+                 knowing: Collection[str] = (), banks: int = BANKS):
         if rows <= 0 or rows % banks:
             raise ValueError(f"rows must be a positive multiple of {banks}, not {rows!r}")
+        ports = {f"{kind}_{name}" for kind, names in (("read", readers), ("write", writers))
+                 for name in names}
+        if not ports.issuperset(knowing):
+            raise ValueError(f"knowing must name ports ({', '.join(sorted(ports))}), not "
+                             f"{', '.join(sorted(set(knowing) - ports))}")
         if not isinstance(row_bits, int) or 1 << row_bits < rows:
             raise ValueError(f"row_bits must be enough for {rows} rows, not {row_bits!r}")
+        narrow = narrow or {}
+        parts = max(narrow.values(), default=1)
         self._rows, self._width, self._parts = rows, width, parts
         self._part_bits = exact_log2(parts)
         self._banks, self._bank_bits = banks, exact_log2(banks)
@@ -83,34 +110,34 @@ class BankedMemory(wiring.Component):
             **{name: In(WritePortSignature(*sizes[name])) for name in writes},
             "conflicts": Out(data.StructLayout(dict.fromkeys([*reads, *writes], 1))),
         })
+        self._knowing = frozenset(knowing)
+        self._reads, self._writes = reads, writes
         #: The ports, in order of priority.
         self.read: list[ReadPort] = [getattr(self, name) for name in reads]
         self.write: list[WritePort] = [getattr(self, name) for name in writes]
 
     def elaborate(self, platform):  # noqa: D102
         m = Module()
-        ports = [*self.read, *self.write]
-        for group in (self.read, self.write):
-            for index, port in enumerate(group):
-                taken = [above.valid & self._meet(above, port) for above in group[:index]]
-                m.d.comb += port.ready.eq(~Cat(taken).any() if taken else 1)
-        m.d.sync += self.conflicts.as_value().eq(Cat(port.valid & ~port.ready for port in ports))
-
-        banks = [self._make_bank(m, bank) for bank in range(self._banks)]
+        reads, writes = ([self._ask(m, name) for name in names]
+                         for names in (self._reads, self._writes))
+        for group in (reads, writes):
+            for index, asked in enumerate(group):
+                self._refuse(m, asked, group[:index])
+        banks = [self._make_bank(m, bank, reads, writes) for bank in range(self._banks)]
         if self._banks == 1:
             self._share(m, *banks[0])
             return m
         # Two banks and their selects fill a 4-input table in front of a register; a third table
         # for the four of them, behind the registers, goes into what uses the row.
-        for index, port in enumerate(self.read):
-            granted = port.valid & port.ready
+        for index, asked in enumerate(reads):
+            port = asked.port
             halves = []
             for first in range(0, self._banks, 2):
                 half = Signal(len(port.data), name=f"row{index}_{first}", reset_less=True)
                 terms = []
                 for bank in range(first, min(first + 2, self._banks)):
                     source = Signal(name=f"source{index}_{bank}")
-                    m.d.sync += source.eq(granted & self._in(port, bank))
+                    m.d.sync += source.eq(asked.banks[bank] & ~asked.refused)
                     row, came = banks[bank]
                     words = self._words(port, row, came)
                     terms.append(words & source.replicate(len(words)))
@@ -118,6 +145,38 @@ class BankedMemory(wiring.Component):
                 halves.append(half)
             m.d.comb += port.data.eq(reduce(or_, halves))
         return m
+
+    def _ask(self, m: Module, name: str) -> _Asked:
+        """Return what a port asks for in a cycle: what is kept of it, or what comes."""
+        port = getattr(self, name)
+        part, row = self._part(port), self._row(port)
+        bank, row = row[:self._bank_bits], row[self._bank_bits:]
+        asked = _Asked(name, port, Signal(self._banks, name=f"{name}_banks"),
+                       Signal(len(row), name=f"{name}_row"), Signal(len(part), name=f"{name}_part"),
+                       Signal(len(port.data), name=f"{name}_data"), Signal(name=f"{name}_refused"))
+        comes = [(asked.banks, Cat(port.valid & (bank == k if self._banks > 1 else 1)
+                                   for k in range(self._banks))),
+                 (asked.row, row), (asked.part, part)]
+        if name in self._writes:
+            comes.append((asked.data, port.data))
+        kept = self.conflicts[name]
+        if name in {self._reads[0], self._writes[0]} | self._knowing:  # nothing to be kept
+            m.d.comb += [*(wire.eq(value) for wire, value in comes), port.ready.eq(1)]
+            return asked
+        m.d.comb += port.ready.eq(~kept)
+        for wire, value in comes:
+            keeps = Signal.like(wire, name=f"{wire.name}_kept", reset_less=True)
+            m.d.sync += keeps.eq(wire)
+            m.d.comb += wire.eq(Mux(kept, keeps, value))
+        return asked
+
+    def _refuse(self, m: Module, asked: _Asked, above: Sequence[_Asked]) -> None:
+        """Refuse what a port asks for where one of those above asks for the same bank."""
+        port = asked.port
+        m.d.comb += asked.refused.eq(
+            Cat(asked.banks & other.banks for other in above).any() if above else 0)
+        m.d.sync += [self.conflicts[asked.name].eq(asked.refused),
+                     port.granted.eq(asked.banks.any() & ~asked.refused)]
 
     def _share(self, m: Module, row: Value, came: Value) -> None:
         """Give all ports the row that came last, out of registers that they share."""
@@ -138,16 +197,8 @@ class BankedMemory(wiring.Component):
     def _row(self, port: ReadPort | WritePort) -> Value:
         return port.addr[self._part_bits * self._narrow(port):]
 
-    def _bank(self, port: ReadPort | WritePort) -> Value:
-        return self._row(port)[:self._bank_bits]
-
-    def _in(self, port: ReadPort | WritePort, bank: int) -> Value:
-        return self._bank(port) == bank if self._banks > 1 else Const(1)
-
-    def _meet(self, one: ReadPort | WritePort, other: ReadPort | WritePort) -> Value:
-        return self._bank(one) == self._bank(other) if self._banks > 1 else Const(1)
-
-    def _make_bank(self, m: Module, bank: int) -> tuple[Value, Value]:
+    def _make_bank(self, m: Module, bank: int, reads: Sequence[_Asked],
+                   writes: Sequence[_Asked]) -> tuple[Value, Value]:
         """Make a bank; return the row that it was asked for last, and which part of it."""
         parts, width = self._parts, self._width // self._parts
         rams = [Ram(width, self._rows // self._banks) for _ in range(parts)]
@@ -158,26 +209,25 @@ class BankedMemory(wiring.Component):
             for part, ram in enumerate(rams):
                 inside.submodules[f"part{part}"] = ram
         part_read = Signal(self._part_bits, name=f"part_read{bank}")
-        for group, name in ((self.read, "read"), (self.write, "write")):
+        for group, name in ((reads, "read"), (writes, "write")):
             address = Signal(len(rams[0].read_addr), name=f"{name}_addr{bank}")
             enable = Signal(parts, name=f"{name}_en{bank}")
             data = Signal(self._width, name=f"{name}_data{bank}")
-            asked = [port.valid & self._in(port, bank) for port in group]
             # Any port will do for the address while none asks.
-            for port, asks in reversed(list(zip(group, (*asked[:-1], 1), strict=True))):
-                chosen = [address.eq(self._row(port)[self._bank_bits:])]
+            for asked in reversed(group):
+                chosen = [address.eq(asked.row)]
                 if name == "write":
-                    chosen.append(data.eq(port.data.replicate(self._width // len(port.data))))
-                elif self._narrow(port):
-                    chosen.append(part_read.eq(self._part(port)))
-                with m.If(asks):
+                    chosen.append(data.eq(asked.data.replicate(self._width // len(asked.data))))
+                elif self._narrow(asked.port):
+                    chosen.append(part_read.eq(asked.part))
+                with m.If(1 if asked is group[-1] else asked.banks[bank]):
                     m.d.comb += chosen
             if name == "read" and parts > 1:  # who asks is known late, so all is read all the time
                 m.d.comb += enable.eq((1 << parts) - 1)
             else:
-                for port, asks in reversed(list(zip(group, asked, strict=True))):
-                    wanted = 1 << self._part(port) if self._narrow(port) else (1 << parts) - 1
-                    with m.If(asks):
+                for asked in reversed(group):
+                    wanted = 1 << asked.part if self._narrow(asked.port) else (1 << parts) - 1
+                    with m.If(asked.banks[bank]):
                         m.d.comb += enable.eq(wanted)
             for part, ram in enumerate(rams):
                 piece = data.word_select(part, width)

@@ -11,6 +11,7 @@ from celosia.arch.config import TpuConfig
 from celosia.arch.vector import Dst
 from celosia_hw.memory.agen import AddressGenerator, counts_layout, stream_layout
 from celosia_hw.memory.ports import beat_bits
+from celosia_hw.memory.requests import asked_layout
 from celosia_hw.stream import HalfBuffer, Queue
 
 __all__ = ["BeatWalk", "RowKind", "beats_layout", "read_layout", "request_layout"]
@@ -51,12 +52,13 @@ def read_layout(config: TpuConfig, tag: ShapeLike) -> data.StructLayout:
 
 
 def request_layout(config: TpuConfig, tag: ShapeLike) -> data.StructLayout:
-    """A beat to be read: kind and address, tag of its walk, whether it is the walk's last; where a
-    row is several, whether it is the last of its row, and whether these come together.
+    """A beat to be read: as :func:`~celosia_hw.memory.requests.asked_layout`, and as its tag: that
+    of its walk, whether it is bf16, whether it is the walk's last; where a row is several, whether
+    it is the last of its row, and whether these come together.
     """
     flag = int(config.fold > 1)
-    return data.StructLayout({"kind": RowKind, "addr": beat_bits(config), "tag": tag, "last": 1,
-                              "end": flag, "whole": flag})
+    return asked_layout(beat_bits(config), data.StructLayout({
+        "tag": tag, "bf16": 1, "last": 1, "end": flag, "whole": flag}))
 
 
 class BeatWalk(wiring.Component):
@@ -76,17 +78,23 @@ class BeatWalk(wiring.Component):
     -------
     i : In(stream of read_layout)
         Walks, in order.
+    may : In(1)
+        A beat may be made.
+    made : Out(1)
+        One is: it is offered in this cycle or, where cut, from the next one on.
     o : Out(stream of request_layout)
         Their beats, in order.
     """
 
     i: stream.Interface
+    may: Signal
+    made: Signal
     o: stream.Interface
 
     def __init__(self, config: TpuConfig, tag: ShapeLike):
         self._config, self._tag = config, tag
         super().__init__({
-            "i": In(stream.Signature(read_layout(config, tag))),
+            "i": In(stream.Signature(read_layout(config, tag))), "may": In(1), "made": Out(1),
             "o": Out(stream.Signature(request_layout(config, tag))),
         })
 
@@ -109,20 +117,25 @@ class BeatWalk(wiring.Component):
         left = Signal(len(beats.more), reset_less=True)  # beats of this row behind this one
         end = left == 0 if config.fold > 1 else Const(1)
         step, last = Signal(), agen.last & end
+        asked = requests.payload
+        said = asked.tag
         m.d.comb += [
             walk.ready.eq(~active | (step & last)),
             agen.start.eq(walk.valid & walk.ready), agen.step.eq(step & end),
             *(getattr(agen, name).eq(walk.payload[name]) for name in ("stream", "counts", "ones")),
-            requests.valid.eq(active), step.eq(active & requests.ready),
-            requests.payload.kind.eq(kind), requests.payload.addr.eq(Cat(beat, agen.row)),
-            requests.payload.tag.eq(tag), requests.payload.last.eq(last),
+            requests.valid.eq(active & self.may), step.eq(requests.valid & requests.ready),
+            self.made.eq(step), asked.addr.eq(Cat(beat, agen.row)),
+            # Decoded here: what is asked for waits so.
+            asked.acc.eq(kind == RowKind.ACC), said.bf16.eq(kind == RowKind.UB_BF16),
+            asked.ub.eq((kind == RowKind.UB_I8) | (kind == RowKind.UB_BF16)),
+            said.tag.eq(tag), said.last.eq(last),
         ]
         with m.If(agen.start):
             m.d.sync += [active.eq(1), kind.eq(walk.payload.kind), tag.eq(walk.payload.tag)]
         with m.Elif(step & last):
             m.d.sync += active.eq(0)
         if config.fold > 1:
-            m.d.comb += [requests.payload.end.eq(end), requests.payload.whole.eq(beats.whole)]
+            m.d.comb += [said.end.eq(end), said.whole.eq(beats.whole)]
             following = walk.payload.beats
             with m.If(agen.start):
                 m.d.sync += [beats.eq(following), beat.eq(following.first),

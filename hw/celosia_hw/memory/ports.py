@@ -1,17 +1,17 @@
 """Ports of the on-chip memories."""
 
-from amaranth.hdl import Signal
-from amaranth.lib import wiring
+from amaranth.hdl import Const, Signal, Value
+from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import ceil_log2, exact_log2
 
 from celosia.arch.config import TpuConfig
 
 __all__ = ["READ_LATENCY", "ReadPort", "ReadPortSignature", "WritePort", "WritePortSignature",
-           "beat_bits", "row_bits"]
+           "asked_row", "beat_bits", "row_bits", "same_bank"]
 
-#: Cycles from a granted read (valid & ready) to its data: granted in cycle t, ``data`` holds the
-#: row during cycle t + READ_LATENCY, and in no other cycle.
+#: Cycles from a granted read to its data: granted in cycle t, ``data`` holds the row during cycle
+#: t + READ_LATENCY, and in no other cycle.
 READ_LATENCY = 2
 
 
@@ -25,30 +25,44 @@ def beat_bits(config: TpuConfig) -> int:
     return exact_log2(config.fold) + row_bits(config)
 
 
+def same_bank(config: TpuConfig, one: Value, other: Value) -> Value:
+    """Whether two rows of a memory are in one bank of it, so that their requests meet."""
+    bits = exact_log2(config.banks)
+    return one[:bits] == other[:bits] if bits else Const(1)
+
+
+def asked_row(config: TpuConfig) -> data.StructLayout:
+    """What a port asks for in a cycle, if ``valid``: a row. Who waits for it has a look at it."""
+    return data.StructLayout({"valid": 1, "row": row_bits(config)})
+
+
 class ReadPortSignature(wiring.Signature):
     """Read port, from the requester's side.
 
-    A request is granted in a cycle with ``valid & ready``. ``valid`` must not depend on
-    ``ready``; a request once made may be withdrawn. Data cannot be held back: the requester has
-    room for it before it asks. In cycles in which none is due, ``data`` is zero. A read granted
-    before the cycle in which the same row is written returns the old row; later, the new one; in
-    that cycle, anything.
+    A request is taken in a cycle with ``valid & ready``. It is granted in that cycle or later, in
+    the order in which they were taken: what the memory refuses it keeps, and makes again itself.
+    ``ready`` comes out of a flip-flop and says that it keeps none; ``granted`` does, too: a request
+    was granted in the cycle before. Data cannot be held back: the requester has room for it before
+    it asks. In cycles in which none is due, ``data`` is zero. A read granted before the cycle in
+    which the same row is written returns the old row; later, the new one; in that cycle, anything.
     """
 
     def __init__(self, row_bits: int, width: int):
         super().__init__({
-            "addr": Out(row_bits), "valid": Out(1), "ready": In(1), "data": In(width),
+            "addr": Out(row_bits), "valid": Out(1), "ready": In(1), "granted": In(1),
+            "data": In(width),
         })
 
 
 class WritePortSignature(wiring.Signature):
-    """Write port, from the requester's side: a whole row is written in a cycle with
-    ``valid & ready``; ``valid`` must not depend on ``ready``.
+    """Write port, from the requester's side: a whole row is taken in a cycle with
+    ``valid & ready``, and written in that cycle or later: as of :class:`ReadPortSignature`.
     """
 
     def __init__(self, row_bits: int, width: int):
         super().__init__({
-            "addr": Out(row_bits), "valid": Out(1), "ready": In(1), "data": Out(width),
+            "addr": Out(row_bits), "valid": Out(1), "ready": In(1), "granted": In(1),
+            "data": Out(width),
         })
 
 
@@ -58,6 +72,7 @@ class ReadPort(wiring.PureInterface):
     addr: Signal
     valid: Signal
     ready: Signal
+    granted: Signal
     data: Signal
 
 
@@ -67,4 +82,5 @@ class WritePort(wiring.PureInterface):
     addr: Signal
     valid: Signal
     ready: Signal
+    granted: Signal
     data: Signal

@@ -1,7 +1,5 @@
 """A stream of rows out of either on-chip memory."""
 
-from functools import reduce
-from operator import or_
 from typing import Any
 
 from amaranth.hdl import Module, Mux, ShapeLike, Signal, Value
@@ -11,12 +9,12 @@ from amaranth.lib.wiring import In, Out
 
 from celosia.arch.config import TpuConfig
 from celosia.arch.lane import read_ahead
-from celosia_hw.memory.beats import BeatWalk, RowKind, read_layout
-from celosia_hw.memory.ports import READ_LATENCY, ReadPort, ReadPortSignature, beat_bits
-from celosia_hw.stream import Queue, delayed
+from celosia_hw.memory.beats import BeatWalk, read_layout, request_layout
+from celosia_hw.memory.ports import ReadPort, ReadPortSignature, beat_bits
+from celosia_hw.memory.requests import ReadRequests
+from celosia_hw.stream import Queue
 
 __all__ = ["RowReader", "row_layout", "words_layout"]
-
 
 
 def words_layout(config: TpuConfig) -> data.ArrayLayout:
@@ -42,7 +40,8 @@ class RowReader(wiring.Component):
     sign-extended; ``UB_BF16`` each lane in the upper 16 bits, zeros below (the bits of the fp32);
     ``ZERO`` zeros, without asking a memory.
 
-    Throughput: a beat a cycle, over commands that follow one another too, as long as the memory
+    Throughput: a beat a cycle, over commands that follow one another too but for a cycle from a
+    memory to the other (:class:`~celosia_hw.memory.requests.ReadRequests`), as long as the memory
     grants and ``o`` is taken (after the consumer has stopped it, too: beats that are on their way
     have room). Latency: that of the requests of `BeatWalk`; a beat granted in cycle t is offered
     from t + READ_LATENCY on, a cycle later on a ``small`` chip, where each goes through the queue,
@@ -64,7 +63,7 @@ class RowReader(wiring.Component):
     ub, acc : Out(ReadPortSignature)
         One of them asks at a time.
     refused : Out(1)
-        A beat was asked for in this cycle and not granted.
+        A beat was refused in the cycle before.
     """
 
     i: stream.Interface
@@ -96,57 +95,44 @@ class RowReader(wiring.Component):
         m.submodules.queue = queue = Memory(shape=_queued_layout(config, self._tag),
                                             depth=1 << depth.bit_length(), init=[])
         write, read = queue.write_port(), queue.read_port(domain="comb")
+        m.submodules.requests = requests = ReadRequests(
+            len(self.ub.addr), len(self.ub.data), len(self.acc.data),
+            request_layout(config, self._tag)["tag"].shape)
+        wiring.connect(m, walk.o, requests.i)
+        for inner, port in ((requests.ub, self.ub), (requests.acc, self.acc)):
+            wiring.connect(m, inner, wiring.flipped(port))
         credits = Signal(range(depth + 1), init=depth)
         resting = Signal()
         may = Signal(init=1)  # credits > resting
-        asked, ask, granted, taken = walk.o.payload, Signal(), Signal(), Signal()
-
-        m.d.comb += [
-            ask.eq(walk.o.valid & may), walk.o.ready.eq(granted),
-            self.acc.addr.eq(asked.addr),
-            self.acc.valid.eq(ask & (asked.kind == RowKind.ACC)),
-            self.ub.addr.eq(asked.addr),
-            self.ub.valid.eq(ask & ((asked.kind == RowKind.UB_I8)
-                                    | (asked.kind == RowKind.UB_BF16))),
-            granted.eq((self.acc.valid & self.acc.ready) | (self.ub.valid & self.ub.ready)
-                       | (ask & (asked.kind == RowKind.ZERO))),
-            self.refused.eq(ask & ~granted),
-        ]
-        rests = Signal()
-        m.d.comb += rests.eq((credits == 0) | (resting & (credits == 1)))
+        taken, rests = Signal(), Signal()
+        m.d.comb += [walk.may.eq(may), self.refused.eq(requests.refused),
+                     rests.eq((credits == 0) | (resting & (credits == 1)))]
         m.d.sync += [resting.eq(rests), may.eq(credits > rests)]
-        with m.If(granted & ~taken):
+        with m.If(walk.made & ~taken):
             m.d.sync += [credits.eq(credits - 1), may.eq(credits > 1)]
-        with m.Elif(~granted & taken):
+        with m.Elif(~walk.made & taken):
             m.d.sync += [credits.eq(credits + 1), may.eq((credits != 0) | ~rests)]
 
-        arriving = delayed(m, granted, READ_LATENCY, name="arriving")[-1]
-        halves, arrived_tag, arrived_last = (
-            delayed(m, value, READ_LATENCY, name=name, reset_less=True)[-1] for name, value in (
-                ("bf16_", asked.kind == RowKind.UB_BF16), ("tag", asked.tag),
-                ("last", asked.last)))
+        arriving, came = requests.arrives, requests.tag
         arrived, oldest = write.data.row, read.data.row
         lanes = data.View(data.ArrayLayout(config.lane_bits, config.lanes), self.ub.data)
         acc = data.View(words_layout(config), self.acc.data)
-        m.d.comb += [arrived.tag.eq(arrived_tag), arrived.last.eq(arrived_last)]
-        given = [None, None]
-        if config.small:  # a memory goes on giving what others have read
-            given = [delayed(m, kind, READ_LATENCY, name=name, reset_less=True)[-1]
-                     for name, kind in (("acc_", self.acc.valid), ("ub_", self.ub.valid))]
+        m.d.comb += [arrived.tag.eq(came.tag), arrived.last.eq(came.last)]
         for i in range(config.lanes):
             word = lanes[i][:8].as_signed()
             if config.bf16:
-                word = Mux(halves, lanes[i] << 16, word)
+                word = Mux(came.bf16, lanes[i] << 16, word)
+            parts = [acc[i], word]
+            if config.small:  # a memory goes on giving what others have read
+                parts = [Mux(requests.from_acc, parts[0], 0), Mux(requests.from_ub, parts[1], 0)]
             # Where a memory gives nothing, its data is zero.
-            m.d.comb += arrived.words[i].eq(reduce(or_, (
-                words if gives is None else Mux(gives, words, 0)
-                for gives, words in zip(given, (acc[i], word), strict=True))))
+            m.d.comb += arrived.words[i].eq(parts[0] | parts[1])
 
         waiting = Signal()
         moves = Signal()  # out of the queue
         some = write.addr != read.addr
         m.d.comb += waiting.eq(
-            some & ~self._held(m, asked, write, read, moves) if config.fold > 1 else some)
+            some & ~self._held(m, came, write, read, moves) if config.fold > 1 else some)
         if config.cut:
             m.submodules.offered = offered = Queue(layout, 2)
             wiring.connect(m, offered.o, wiring.flipped(self.o))
@@ -170,7 +156,7 @@ class RowReader(wiring.Component):
             m.d.sync += read.addr.eq(read.addr + 1)
         return m
 
-    def _held(self, m: Module, asked: data.View, write: Any, read: Any, moves: Signal) -> Value:
+    def _held(self, m: Module, came: data.View, write: Any, read: Any, moves: Signal) -> Value:
         """Return whether the oldest beat, that of the queue's port ``read``, begins a row that
         comes when all of it has been read, and has not been.
         """
@@ -178,8 +164,7 @@ class RowReader(wiring.Component):
         within = Signal()  # the oldest beat's row has begun to leave
         comes, goes = Signal(), Signal()
         m.d.comb += [
-            *(write.data[name].eq(delayed(m, asked[name], READ_LATENCY, name=name,
-                                          reset_less=True)[-1]) for name in ("end", "whole")),
+            *(write.data[name].eq(came[name]) for name in ("end", "whole")),
             comes.eq(write.en & write.data.end), goes.eq(moves & read.data.end),
         ]
         m.d.sync += ends.eq(ends + comes - goes)

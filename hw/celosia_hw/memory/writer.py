@@ -3,9 +3,16 @@
 from amaranth.hdl import Module, Mux, Signal
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
+from amaranth.utils import exact_log2
 
 from celosia.arch.config import TpuConfig
-from celosia_hw.memory.ports import WritePort, WritePortSignature, beat_bits
+from celosia_hw.memory.ports import (
+    WritePort,
+    WritePortSignature,
+    asked_row,
+    beat_bits,
+    same_bank,
+)
 from celosia_hw.memory.reader import words_layout
 from celosia_hw.stream import Queue
 
@@ -45,7 +52,10 @@ class RowWriter(wiring.Component):
     i : In(stream of result_layout)
         Beats; not ready where ``depth`` of them wait.
     ub, acc : Out(WritePortSignature)
-        One of them asks at a time.
+        One of them asks at a time. The unified buffer must always be ready. What the accumulators
+        refuse is asked for again.
+    first : In(asked_row)
+        Of the port of the accumulators that comes before this one.
     freed : Out(1)
         There is place for one more: a beat was granted or skipped in this cycle or, on a chip that
         is cut, is about to be offered.
@@ -60,6 +70,7 @@ class RowWriter(wiring.Component):
     i: stream.Interface
     ub: WritePort
     acc: WritePort
+    first: data.View
     freed: Signal
     done: Signal
     error: Signal
@@ -72,7 +83,8 @@ class RowWriter(wiring.Component):
             "i": In(stream.Signature(result_layout(config))),
             "ub": Out(WritePortSignature(bits, config.ub_row_bits // config.fold)),
             "acc": Out(WritePortSignature(bits, config.acc_row_bits // config.fold)),
-            "freed": Out(1), "done": Out(1), "error": Out(1), "refused": Out(1),
+            "first": In(asked_row(config)), "freed": Out(1),
+            "done": Out(1), "error": Out(1), "refused": Out(1),
         })
 
     def elaborate(self, platform):  # noqa: D102
@@ -80,6 +92,7 @@ class RowWriter(wiring.Component):
         m = Module()
         m.submodules.queue = queue = Queue(result_layout(config), self._depth)
         written = Signal()  # the head was granted or skipped in this cycle
+        refused = Signal()  # the accumulators would refuse it
         if config.cut:
             head = Signal(result_layout(config), name="head", reset_less=True)
             waiting = Signal()  # the head is offered
@@ -111,9 +124,9 @@ class RowWriter(wiring.Component):
             self.ub.valid.eq(waiting & ~head.acc & ~head.skip),
             self.ub.addr.eq(head.row),
             *(lanes[i].eq(head.words[i][:config.lane_bits]) for i in range(config.lanes)),
-            written.eq((self.acc.valid & self.acc.ready) | (self.ub.valid & self.ub.ready)
-                       | (waiting & head.skip)),
-            self.refused.eq(waiting & ~written),
+            refused.eq(self.first.valid & same_bank(
+                config, self.first.row, head.row[exact_log2(config.fold):])),
+            self.refused.eq(self.acc.valid & refused), written.eq(waiting & ~self.refused),
         ]
         m.d.sync += [self.done.eq(written & head.last), self.error.eq(head.error)]
         return m

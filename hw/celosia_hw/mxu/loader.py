@@ -39,6 +39,8 @@ class WeightLoader(wiring.Component):
         A whole tile is on its way to the array: ``swap`` may come.
     port : Out(ReadPort)
         Of the unified buffer.
+    yields : In(1)
+        The row that is asked for is refused, and asked for again.
     o_row, o_valid, o_index, o_transpose : Out
         A stored row for the array, READ_LATENCY cycles after it was granted.
     """
@@ -48,6 +50,7 @@ class WeightLoader(wiring.Component):
     coming: data.View
     loaded: Signal
     port: ReadPort
+    yields: Signal
     o_row: Signal
     o_valid: Signal
     o_index: Signal
@@ -59,7 +62,7 @@ class WeightLoader(wiring.Component):
             "command": In(stream.Signature(weights_layout(config))),
             "swap": In(1), "loaded": Out(1),
             "coming": In(coming_layout(config)),
-            "port": Out(ReadPortSignature(row_bits(config), config.ub_row_bits)),
+            "port": Out(ReadPortSignature(row_bits(config), config.ub_row_bits)), "yields": In(1),
             "o_row": Out(config.ub_row_bits), "o_valid": Out(1),
             "o_index": Out(ceil_log2(config.dim)), "o_transpose": Out(1),
         })
@@ -82,7 +85,7 @@ class WeightLoader(wiring.Component):
             turn.eq(active & (~loaded | self.swap)),
             zero.eq(index >= tile.wrows),
             self.port.valid.eq(asks), self.port.addr.eq(row),
-            granted.eq(asked & (~asks | self.port.ready)),
+            granted.eq(asked & ~(asks & self.yields)),
             moves.eq((zero | ~coming) & (~asked | granted)), step.eq(turn & moves),
             last.eq(index == dim - 1),
             # The last row has its turn before the tile is loaded: whatever ``swap`` is.

@@ -46,11 +46,11 @@ class RowStreamer(wiring.Component):
     coming : In
         Rows that are not there yet, as of `LoadProgress`.
     port : Out(ReadPort)
-        Of the unified buffer. A row starts in the cycle in which its read is granted.
+        Of the unified buffer; must always be ready. A row starts in the cycle of its read.
     o_valid, o : Out
         A row starts, and what becomes of it.
-    active, waiting, following : Out(1)
-        A command is held; its tile is not loaded; its row is coming.
+    active, following : Out(1)
+        A command is held; its row is coming.
     """
 
     command: stream.Interface
@@ -61,7 +61,6 @@ class RowStreamer(wiring.Component):
     o_valid: Signal
     o: data.View
     active: Signal
-    waiting: Signal
     following: Signal
 
     def __init__(self, config: TpuConfig):
@@ -72,7 +71,7 @@ class RowStreamer(wiring.Component):
             "coming": In(coming_layout(config)),
             "port": Out(ReadPortSignature(row_bits(config), config.ub_row_bits)),
             "o_valid": Out(1), "o": Out(retire_layout(config)),
-            "active": Out(1), "waiting": Out(1), "following": Out(1),
+            "active": Out(1), "following": Out(1),
         })
 
     def elaborate(self, platform):  # noqa: D102
@@ -90,7 +89,7 @@ class RowStreamer(wiring.Component):
         start, step = Signal(), Signal()
         # The row that is looked at: its tile is in use already, it may start.
         head, swapped = rows.o.payload, Signal()
-        swaps, hazard, free = Signal(), Signal(), Signal()
+        swaps, hazard = Signal(), Signal()
         coming, follows = Signal(), Signal()  # it is coming; what comes before it holds it
         # The row that is asked for.
         asks, row = Signal(), Signal.like(self.port.addr, reset_less=True)
@@ -103,24 +102,21 @@ class RowStreamer(wiring.Component):
             step.eq(active & rows.i.ready),
             self.active.eq(active | rows.o.valid),
             swaps.eq(rows.o.valid & head.swap & ~swapped),
-            self.waiting.eq(swaps & ~self.loaded),
-            free.eq(~asks | self.port.ready),
-            self.swap.eq(swaps & self.loaded & free),
+            self.swap.eq(swaps & self.loaded),
             self.following.eq(rows.o.valid & coming),
-            rows.o.ready.eq((~head.swap | swapped | self.loaded) & ~follows & free),
+            rows.o.ready.eq((~head.swap | swapped | self.loaded) & ~follows),
             self.port.valid.eq(asks), self.port.addr.eq(row),
             self.command.ready.eq(~active | (step & acts.last)),
             start.eq(self.command.valid & self.command.ready),
-            self.o_valid.eq(asks & self.port.ready), self.o.eq(fate),
+            self.o_valid.eq(asks), self.o.eq(fate),
             acts.counts.eq(command.counts), acc.counts.eq(command.counts),
             acts.stream.eq(command.acts), acc.stream.eq(command.acc),
             acts.start.eq(start), acc.start.eq(start), acts.step.eq(step), acc.step.eq(step),
         ]
         starts = rows.o.valid & rows.o.ready
+        m.d.sync += asks.eq(starts)
         with m.If(starts):
-            m.d.sync += [asks.eq(1), row.eq(head.acts), fate.eq(head.fate)]
-        with m.Elif(self.port.ready):
-            m.d.sync += asks.eq(0)
+            m.d.sync += [row.eq(head.acts), fate.eq(head.fate)]
         with m.If(starts):
             m.d.sync += swapped.eq(0)
         with m.Elif(self.swap):

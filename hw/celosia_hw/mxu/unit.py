@@ -15,6 +15,7 @@ from celosia_hw.memory.ports import (
     WritePort,
     WritePortSignature,
     row_bits,
+    same_bank,
 )
 from celosia_hw.mxu.array import SystolicArray
 from celosia_hw.mxu.loader import WeightLoader, weights_layout
@@ -40,7 +41,8 @@ class MatrixUnit(wiring.Component):
     port : In(UnitSignature)
         Commands in; ``error`` is never raised.
     acts, weights : Out(ReadPort)
-        Of the unified buffer.
+        Of the unified buffer. ``acts`` must always be ready; ``weights`` is refused where ``acts``
+        asks for the same bank, and only there.
     acc_read, acc_write : Out
         Ports of the accumulators; must always be ready.
     coming : In
@@ -132,12 +134,11 @@ class MatrixUnit(wiring.Component):
         with m.If(retire.coming):
             m.d.sync += self.written.row.eq(retire.row)
 
-        refused = Signal()
-        m.d.comb += refused.eq((self.acts.valid & ~self.acts.ready)
-                               | (streamer.waiting & self.weights.valid & ~self.weights.ready))
+        # Rows of activations come first: weights in the same bank wait.
+        m.d.comb += loader.yields.eq(
+            self.acts.valid & same_bank(config, self.acts.addr, self.weights.addr))
         tell_activity(m, self.port,
                       (streamer.o_valid, Activity.BUSY),
-                      (refused, Activity.WAIT_MEMORY),
                       (streamer.following, Activity.WAIT_DEPS),
                       (waits | retire.busy, Activity.WAIT_UNIT))
         return m

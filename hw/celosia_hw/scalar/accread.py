@@ -18,7 +18,7 @@ class AccumulatorRead(wiring.Component):
     Members
     -------
     request : In(1)
-        Ask for the row, from the next cycle on, until ``granted``.
+        Ask for the row, in the next cycle; until ``granted``.
     row, lane : In(32)
         Kept the same until ``arrived``. The row is asked for out of a register.
     granted : Out(1)
@@ -26,6 +26,7 @@ class AccumulatorRead(wiring.Component):
     arrived : Out(1), word : Out(32)
         READ_LATENCY cycles after that cycle the word is there, for a cycle.
     port : Out(ReadPortSignature)
+        Nothing else asks meanwhile, so nothing is refused.
     """
 
     request: Signal
@@ -47,12 +48,12 @@ class AccumulatorRead(wiring.Component):
     def elaborate(self, platform):  # noqa: D102
         m = Module()
         asks, row = Signal(), Signal.like(self.port.addr, reset_less=True)
-        granted = asks & self.port.ready
-        _, before, *_, arriving = delayed(m, granted, READ_LATENCY, name="arriving")
-        m.d.sync += [asks.eq(self.request & ~granted & ~before), row.eq(self.row)]
+        arriving = delayed(m, self.port.granted, READ_LATENCY - 1, name="arriving")[-1]
+        m.d.sync += [asks.eq(self.request & ~asks & self.port.ready & ~self.port.granted),
+                     row.eq(self.row)]
         m.d.comb += [
             self.port.valid.eq(asks), self.port.addr.eq(row),
-            self.granted.eq(before), self.arrived.eq(arriving),
+            self.granted.eq(self.port.granted), self.arrived.eq(arriving),
             self.word.eq(self.port.data.word_select(self.lane[:exact_log2(self._config.dim)], 32)),
         ]
         return m

@@ -48,6 +48,7 @@ class InstructionFetch(wiring.Component):
         It cannot be fetched: the memory answered with an error to its block.
     word : Out(word_layout())
     axi : Out(AxiReadSignature)
+        Every beat is taken; those with another ID than FETCH_ID are not looked at.
     """
 
     start: Signal
@@ -143,10 +144,12 @@ class InstructionFetch(wiring.Component):
 
         # Arrivals.
         drop, take = Signal(), Signal()
-        last = self.axi.r.valid & self.axi.r.payload.last
+        r = self.axi.r
+        arrives = r.valid & (r.payload.id == FETCH_ID)
+        last = arrives & r.payload.last
         m.d.comb += [
-            self.axi.r.ready.eq(1), ring.valid.eq(self.axi.r.valid),
-            ring.beat.eq(self.axi.r.payload), ring.store.eq(stale == 0), ring.block.eq(arrived),
+            r.ready.eq(1), ring.valid.eq(arrives), ring.beat.eq(r.payload),
+            ring.store.eq(stale == 0), ring.block.eq(arrived),
             self.word.eq(ring.word),
             drop.eq(last & (stale != 0)), take.eq(last & (stale == 0)),
         ]

@@ -135,7 +135,7 @@ class OperandFetch(wiring.Component):
                 m.d.sync += done.eq(1)
             clear.append(~port.valid | port.ready)
         with m.If(i.valid & clear[0] & clear[1] & clear[2]):
-            # The readers' ready comes late in the cycle, so the command goes on in the next one.
+            # Whether all readers take them is known late, so the command goes on in the next cycle.
             m.d.sync += [asked.eq(1), over.eq(streams), *(done.eq(0) for done in sent)]
         with m.If(i.valid & i.ready):
             m.d.sync += [asked.eq(0), over.eq(0)]

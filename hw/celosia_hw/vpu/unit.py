@@ -3,7 +3,7 @@
 from typing import Any
 
 from amaranth.hdl import Cat, Const, Module, Mux, Signal
-from amaranth.lib import wiring
+from amaranth.lib import data, wiring
 from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out, connect, flipped
 from amaranth.utils import exact_log2
@@ -18,6 +18,7 @@ from celosia_hw.memory.ports import (
     ReadPortSignature,
     WritePort,
     WritePortSignature,
+    asked_row,
     beat_bits,
 )
 from celosia_hw.memory.reader import RowReader
@@ -48,10 +49,11 @@ class VectorUnit(wiring.Component):
     A row goes through in ``config.fold`` beats of ``config.lanes`` words, in order; what is said of
     rows here is for one beat, and of their beats where there are more. Then the command, the rows
     read and those written are registered on their way, which takes ``boundary_latency(config)``
-    cycles more, and ``activity`` is that of the cycle before.
+    cycles more. ``activity`` is that of the cycle before.
 
     Throughput: a row a cycle while the ports grant; an instruction follows the one before without a
-    gap but a cycle for its single rows (two where there are three), ``tree_latency(config)`` cycles
+    gap but a cycle for its single rows (two where there are three), one where a reader goes from a
+    memory to the other (`RowReader`), ``tree_latency(config)`` cycles
     from one that joins lanes to one that does not, and D + 1 where transposed rows begin. A folded
     row that is rotated takes a cycle more. Reads run
     ahead of the lanes, into the next instruction too, so instructions that are in the unit together
@@ -72,6 +74,9 @@ class VectorUnit(wiring.Component):
         index since reset, so that of the first command with an error.
     ub_p, ub_q, acc_p, acc_q : Out(ReadPortSignature)
     ub_write, acc_write : Out(WritePortSignature)
+        As of `RowWriter`.
+    first : In(asked_row)
+        Of the port of the accumulators that comes before ``acc_write``.
     """
 
     port: UnitPort
@@ -81,6 +86,7 @@ class VectorUnit(wiring.Component):
     acc_q: ReadPort
     ub_write: WritePort
     acc_write: WritePort
+    first: data.View
 
     def __init__(self, config: TpuConfig):
         self._config = config
@@ -92,6 +98,7 @@ class VectorUnit(wiring.Component):
             "ub_p": Out(ub), "ub_q": Out(ub), "acc_p": Out(acc), "acc_q": Out(acc),
             "ub_write": Out(WritePortSignature(bits, ub_bits)),
             "acc_write": Out(WritePortSignature(bits, acc_bits)),
+            "first": In(asked_row(config)),
         })
 
     def elaborate(self, platform):  # noqa: D102
@@ -99,8 +106,6 @@ class VectorUnit(wiring.Component):
         port: Any = self.port
         latency = lane_latency(config)
         depth = in_flight(config)
-        # Where a chip is cut, what comes in and goes out does so at flip-flops.
-        boundary = "sync" if config.cut else "comb"
         m = Module()
         m.submodules.fetch = fetch = OperandFetch(config)
         m.submodules.indexer = indexer = Indexer(config)
@@ -179,7 +184,8 @@ class VectorUnit(wiring.Component):
         command = port.command
         commands = outstanding(m, command.valid & command.ready, writer.done, depth + 7,
                                name="commands")
-        m.d.comb += [port.done.eq(writer.done), port.error.eq(writer.error),
+        m.d.comb += [writer.first.eq(self.first), port.done.eq(writer.done),
+                     port.error.eq(writer.error),
                      port.detail.eq(Mux(writer.error, indexer.detail, 0))]
         stalled = Signal()  # the command has been offered for a cycle
         m.d.sync += stalled.eq(command.valid & ~command.ready)
@@ -190,7 +196,7 @@ class VectorUnit(wiring.Component):
             m.d.comb += activity.eq(Activity.WAIT_MEMORY)
         with m.Elif((command.valid & stalled) | (commands != 0)):
             m.d.comb += activity.eq(Activity.WAIT_UNIT)
-        m.d[boundary] += port.activity.eq(activity)
+        m.d.sync += port.activity.eq(activity)
         return m
 
     def _targets(self, m: Module, target: Any, valid: Signal) -> list[Any]:

@@ -109,9 +109,10 @@ def in_flight(config: TpuConfig) -> int:
 def read_ahead(fold: int) -> int:
     """Beats that each of the two readers may be ahead of the lanes, of rows of ``fold`` beats.
 
-    At full speed three are under way: two cycles in the memory, one until the credit is back. The
-    beats of three rows above that let a reader run ahead of the other one, with which it shares
-    banks. Where it has run ahead by all, it rests for two beats: else it could keep meeting the
-    other in the same bank, and each time one of them would wait.
+    At full speed three are under way: two cycles in the memory, one until the credit is back; on a
+    chip that is cut six, for requests and rows wait in registers, too. The others let a reader run
+    ahead of the other one, with which it shares banks. Where it has run ahead by all, it rests for
+    two beats: else it could keep meeting the other in the same bank, and each time one of them
+    would wait.
     """
     return 3 + 3 * fold

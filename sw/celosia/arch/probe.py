@@ -34,8 +34,8 @@ def _fields() -> tuple[ProbeField, ...]:
 
     add("running", 1, "a program runs: the cycle counts")
     add("retired", 1, "an instruction was executed or handed to the checker")
-    add("read_beat", 1, "a beat is read from external memory")
-    add("write_beat", 1, "a beat is written to external memory")
+    add("read_beat", 1, "a beat was read from external memory, in the cycle before")
+    add("write_beat", 1, "a beat was written to external memory, in the cycle before")
     for unit in UNIT_NAMES:
         add(f"{unit}_activity", 3, f"what the {unit} unit does, of `Activity`")
     for unit in UNIT_NAMES[:-1]:

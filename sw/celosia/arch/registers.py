@@ -75,7 +75,7 @@ ACTIVITY_DOCS: dict[Activity, str] = {
 #: Units with activity counters, in the order of ``isa.Unit``.
 UNIT_NAMES = ("load", "store", "mxu", "vpu", "scalar")
 
-#: Ports of the on-chip memories whose lost cycles (valid and not ready) are counted.
+#: Ports of the on-chip memories whose lost cycles (a request was refused) are counted.
 PORTS = (
     "ub_read_mxu_acts", "ub_read_mxu_weights", "ub_read_vpu_p", "ub_read_vpu_q", "ub_read_store",
     "ub_write_vpu", "ub_write_load",

@@ -14,6 +14,7 @@ from celosia_hw.dma.store import StoreEngine
 from celosia_hw.memory.ports import READ_LATENCY
 from hw import simulation
 from hw.axi_agent import AxiMemory
+from hw.keeper import Keeper
 
 __all__ = ["SIZE", "Command", "World", "legal_formats", "random_commands"]
 
@@ -214,12 +215,21 @@ class World:
             return sum(int(lane) << bits * k for k, lane in enumerate(lanes))
 
         async def write(ctx):
-            cycle, port_ready = 0, port.ready
-            tick = ctx.tick().sample(port.valid, port_ready, port.addr, port.data)
+            others = self.engine.before.ub if mem is Mem.UB else self.engine.before.acc
+            others = [others[k] for k in range(others.shape().length)]
+            banks, cycle = self.config.banks, 0
+            tick = ctx.tick().sample(port.valid, port.addr, port.data)
             while True:
-                ctx.set(port_ready, self.rng.random() >= self.refuse)
-                _, _, valid, ready, addr, word = await tick
-                if valid and ready:
+                # The engine sees what comes before it: rows of the bank of its own, and others.
+                own, asked = ctx.get(port.addr), []
+                for other in others:
+                    meets = self.rng.random() < self.refuse / len(others)
+                    row = (own + 4 * meets + (not meets)) % self.config.acc_rows
+                    asks = meets or self.rng.random() < 0.3
+                    asked += [row] * asks
+                    ctx.set(other, {"valid": asks, "row": row})
+                _, _, valid, addr, word = await tick
+                if valid and all(row % banks != addr % banks for row in asked):
                     rows[addr] = [word >> bits * k & (1 << bits) - 1 for k in range(dim)]
                     self.moved.append(cycle)
                 cycle += 1
@@ -227,12 +237,14 @@ class World:
         async def read(ctx):
             pipeline = [None] * READ_LATENCY
             cycle, port_ready, port_data = 0, port.ready, port.data
+            keeper = Keeper(port, lambda: self.rng.random() < self.refuse)
+            ctx.set(port_ready, 1)
             tick = ctx.tick().sample(port.valid, port_ready, port.addr)
             while True:
-                ctx.set(port_ready, self.rng.random() >= self.refuse)
                 _, _, valid, ready, addr = await tick
-                pipeline.append(pack(rows[addr]) if valid and ready else None)
-                if valid and ready:
+                granted = keeper.answer(ctx, addr if valid and ready else None)
+                pipeline.append(None if granted is None else pack(rows[granted]))
+                if granted is not None:
                     self.moved.append(cycle)
                 word = pipeline.pop(1)
                 ctx.set(port_data, pack(self.rng.integers(0, 1 << bits, dim))

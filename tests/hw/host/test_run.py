@@ -225,3 +225,15 @@ def test_reset_in_the_cycle_of_start_wins():
         assert ctx.get(dut.status) == Status.RESETTING
 
     simulate(testbench)
+
+
+def test_units_are_reset_for_a_cycle_behind_a_reset_of_all():
+    """The first register is written in the next one at the earliest, see AxiLiteResponder."""
+    @simulate
+    async def testbench(ctx, dut):
+        assert ctx.get(dut.unit_reset)
+        assert not ctx.get(dut.abort)
+        await ctx.tick()
+        for _ in range(3):
+            assert not ctx.get(dut.unit_reset)
+            await ctx.tick()

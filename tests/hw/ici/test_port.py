@@ -10,6 +10,7 @@ from celosia.arch.isa import DmaFormat, Mem, RecvOp
 from celosia.arch.registers import LINK_COUNTERS, LINK_STATUS
 from celosia_hw.ici import receiver
 from celosia_hw.ici.port import LinkPort
+from hw.keeper import Keeper
 from hw.simulation import World
 
 CONFIG = TpuConfig("linked", dim=4, int8=True, bf16=False, ub_rows=64, acc_rows=64, bus_bytes=4,
@@ -54,8 +55,9 @@ def run(cycles, sends, receives, *, cut=lambda cycle: False):
     port, states, counts, rows, errors = dut.port, [], [], [], []
 
     async def process(ctx):
-        ctx.set(port.ub_send.ready, 1)
-        ctx.set(port.ub_recv.ready, 1)
+        keepers = [Keeper(each, lambda: False) for each in (port.ub_send, port.ub_recv)]
+        for each in (port.ub_send, port.ub_recv, port.acc_send, port.acc_recv):
+            ctx.set(each.ready, 1)
         waiting = [(port.port_tx, dict(sends)), (port.port_rx, dict(receives))]
         for cycle in range(cycles):
             ctx.set(dut.cut, cut(cycle))
@@ -67,10 +69,12 @@ def run(cycles, sends, receives, *, cut=lambda cycle: False):
                     ctx.set(unit.command.payload, {
                         "mem": Mem.UB, "fmt": DmaFormat.I8, "op": RecvOp.SET, "tag": tag,
                         "row": tag & 0xF, "linear": 1, "n0": count, "n1": 1})
-            _, _, status, counted, up, written, row, *units = await ctx.tick().sample(
-                port.status, port.counts.as_value(), port.up, port.ub_recv.valid,
-                port.ub_recv.addr, *(each for unit, _ in waiting for each in (
+            _, _, status, counted, up, read, written, row, *units = await ctx.tick().sample(
+                port.status, port.counts.as_value(), port.up, port.ub_send.valid,
+                port.ub_recv.valid, port.ub_recv.addr, *(each for unit, _ in waiting for each in (
                     unit.command.ready, unit.error, unit.detail)))
+            for keeper, asked in zip(keepers, (read, written), strict=True):
+                keeper.answer(ctx, asked or None)
             states.append({name: status >> first & (1 << bits) - 1
                            for name, (first, bits) in LINK_STATUS.items()})
             assert status >> 28 == 0

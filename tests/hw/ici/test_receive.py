@@ -16,6 +16,7 @@ from celosia.model.lanes import JOINS
 from celosia_hw.commands import LINK_DOWN_BIT
 from celosia_hw.ici.receive import MessageReceiver
 from celosia_hw.memory.ports import READ_LATENCY
+from hw.keeper import Keeper
 from hw.simulation import World
 
 CONFIG = TpuConfig("linked", dim=4, int8=True, bf16=False, ub_rows=64, acc_rows=64, bus_bytes=4,
@@ -165,12 +166,14 @@ def receive(commands, config=CONFIG, *, seed=1, come=1.0, grant=1.0, down=3000) 
         bits = lanes_of(mem)
 
         async def serve(ctx):
-            cycle = 0
+            cycle, keeper = 0, Keeper(port, lambda: rng.random() >= grant)
+            ctx.set(port.ready, 1)
             while True:
-                ctx.set(port.ready, rng.random() < grant)
                 *_, valid, ready, row, word = await ctx.tick().sample(
                     port.valid, port.ready, port.addr, port.data)
-                if valid and ready:
+                granted = keeper.answer(ctx, (row, word) if valid and ready else None)
+                if granted:
+                    row, word = granted
                     memories[mem][row] = [word >> bits * k & (1 << bits) - 1
                                           for k in range(config.dim)]
                     run.written.append(cycle)
@@ -179,11 +182,13 @@ def receive(commands, config=CONFIG, *, seed=1, come=1.0, grant=1.0, down=3000) 
 
     async def reading(ctx):
         port, pipeline = dut.read, [0] * (READ_LATENCY - 1)
+        keeper = Keeper(port, lambda: rng.random() >= grant)
+        ctx.set(port.ready, 1)
         while True:
-            ctx.set(port.ready, rng.random() < grant)
             *_, valid, ready, row = await ctx.tick().sample(port.valid, port.ready, port.addr)
-            pipeline.append(sum(lane << 32 * k for k, lane in enumerate(memories[Mem.ACC][row]))
-                            if valid and ready else rng.getrandbits(32 * config.dim))
+            row = keeper.answer(ctx, row if valid and ready else None)
+            pipeline.append(rng.getrandbits(32 * config.dim) if row is None else sum(
+                lane << 32 * k for k, lane in enumerate(memories[Mem.ACC][row])))
             ctx.set(port.data, pipeline.pop(0))
 
     async def process(ctx):
@@ -268,9 +273,9 @@ def test_rows_become_what_arrives_or_are_joined_with_it(config, come, grant):
     run = receive(commands, config, come=come, grant=grant)
     assert run.memories == expected(commands, config)
     assert not run.errors
-    # Done is said in the cycle after the last row of each was written.
+    # Done is said two cycles after the last row of each was written.
     rows = itertools.accumulate(len(command.rows) for command in commands)
-    assert run.done == [run.written[number - 1] + 1 for number in rows]
+    assert run.done == [run.written[number - 1] + 2 for number in rows]
 
 
 SETS = [Recv(RecvOp.SET, mem, fmt, 7, [[1, 2, 3, 4]] * 6)
@@ -281,31 +286,30 @@ def test_words_of_rows_that_are_set_come_without_a_pause_but_for_2_cycles_betwee
     run = receive(SETS)
     assert run.taken == [*range(2, 27), *range(29, 36)]
     assert run.began == [0, 27]
-    assert run.written == [9 + 4 * n for n in range(6)] + [*range(33, 39)]
+    assert run.written == [8 + 4 * n for n in range(6)] + [*range(32, 38)]
     assert run.done == [30, 39]
 
 
 def test_a_row_is_joined_every_4_cycles():
-    def written(fmt, s0):
-        run = receive([Recv(RecvOp.SUM_I, Mem.ACC, fmt, 7, [[1, 2, 3, 4]] * 6, s0=s0)])
-        # Only where rows are of fewer words than they have lanes do words wait.
-        assert run.taken == [*range(2, 27)] if fmt == DmaFormat.W32 else [*range(2, 8), 11]
-        return run.written
+    def run(fmt, s0):
+        done = receive([Recv(RecvOp.SUM_I, Mem.ACC, fmt, 7, [[1, 2, 3, 4]] * 6, s0=s0)])
+        return done.taken, done.written
 
-    assert written(DmaFormat.W32, 1) == [18 + 4 * n for n in range(6)]
-    assert written(DmaFormat.I8, 1) == [15 + 4 * n for n in range(6)]
-    # One that comes again waits until the one before has been written.
-    assert written(DmaFormat.W32, 0) == [18 + 9 * n for n in range(6)]
+    assert run(DmaFormat.W32, 1) == ([*range(2, 27)], [17 + 4 * n for n in range(6)])
+    # Where rows are of fewer words than they have lanes words wait.
+    assert run(DmaFormat.I8, 1) == ([*range(2, 6), 9, 13, 17], [14 + 4 * n for n in range(6)])
+    # A row that comes again waits until the one before has been written.
+    assert run(DmaFormat.W32, 0)[1] == [17 + 10 * n for n in range(6)]
 
 
 def test_what_it_did_is_told_a_cycle_later():
     """Idle, busy, waiting for memory, for the link, for rows in itself."""
-    assert receive(SETS).activity == "__R" + "B" * 25 + "RR" + "B" * 10 + "R__"
+    assert receive(SETS).activity == "__R" + "B" * 25 + "R" + "B" * 10 + "RR__"
     assert receive(SETS, grant=.4).activity == (
-        "__RBBBBBBBBBBBBBBBBBBMBBBBBBBBBRBBBBBBBMMMMMBBMBMBBBR__")
-    assert receive(SETS[1:], come=.4).activity == "__RBBLBBBBLBLLLLBLBBLBBRRBR__"
+        "__RBBBBBBBBBBBBBBMMMMMBBBBBBBBMMBBBRBBBBMRBBMBMBMMMBMBMRR__")
+    assert receive(SETS[1:], come=.4).activity == "__RBLLBBBBBBBBRR__"
     join = Recv(RecvOp.SUM_I, Mem.ACC, DmaFormat.I8, 7, [[1, 2, 3, 4]] * 6)
-    assert receive([join]).activity == "__RBBBBBBRRBBRRBRRRBRRRBRRRBRRRRRRRRRR__"
+    assert receive([join]).activity == "__RBBBBRRRBRRRBRRRBRRRBRRRBRRRRRRRRRRR__"
 
 
 def test_it_works_from_a_command_to_the_last_word_and_tells_its_tag():

@@ -19,6 +19,7 @@ from celosia_hw.dma.rows import stored_layout
 from celosia_hw.ici import transmit
 from celosia_hw.ici.transmit import MessageSender
 from celosia_hw.memory.ports import READ_LATENCY
+from hw.keeper import Keeper
 from hw.simulation import World
 
 CONFIG = TpuConfig("linked", dim=4, int8=True, bf16=False, ub_rows=64, acc_rows=64, bus_bytes=4,
@@ -83,13 +84,15 @@ def send(commands, cycles, *, take=lambda cycle: True, grant=lambda cycle: True,
 
         async def serve(ctx):
             pipeline, cycle = [0] * (READ_LATENCY - 1), 0
+            keeper = Keeper(port, lambda: not grant(cycle))
+            ctx.set(port.ready, 1)
             while True:
-                ctx.set(port.ready, grant(cycle))
                 *_, valid, ready, row = await ctx.tick().sample(port.valid, port.ready, port.addr)
-                if valid and ready:
+                row = keeper.answer(ctx, row if valid and ready else None)
+                if row is not None:
                     reads.append(row)
-                pipeline.append(sum(lane << bits * k for k, lane in enumerate(ROWS[mem][row]))
-                                if valid and ready else 0)
+                pipeline.append(0 if row is None else sum(
+                    lane << bits * k for k, lane in enumerate(ROWS[mem][row])))
                 ctx.set(port.data, pipeline.pop(0))
                 cycle += 1
         return serve
@@ -276,7 +279,7 @@ def test_what_it_did_is_told_a_cycle_later():
 
     assert told() == "__RBRRRRBBBBBBBB________"
     assert told(one) == "__RBRRRRBBBBBBBBBBBBBBBB"
-    assert told(grant=lambda cycle: cycle > 9) == "__RBMMMMMMMRRRRRBBBBBBBB"
+    assert told(grant=lambda cycle: cycle > 9) == "__RBMMMMMMMMRRRRBBBBBBBB"
     assert told(take=lambda cycle: cycle > 12) == "__RLLLLLLLLLLLBBBBBBBBB_"
     assert told(take=lambda cycle: cycle < 9 or cycle > 12) == "__RBRRRRBBLLLLBBBBBB____"
     assert told(up=lambda cycle: cycle > 4) == "__RLLLBRBBBBBBBB________"

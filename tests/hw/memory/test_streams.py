@@ -12,6 +12,7 @@ from celosia_hw.memory.ports import READ_LATENCY
 from celosia_hw.memory.reader import RowReader
 from celosia_hw.memory.writer import RowWriter
 from hw.engine import Simulator
+from hw.keeper import Keeper
 from hw.vpu_bench import BOTH, INT8, WIDE_INT8
 from hw.vpu_vectors import Operand, widen
 
@@ -67,14 +68,15 @@ def read(config, walks, grants, takes, seed=0):
         ctx.set(reader.i.valid, 0)
 
     async def memory(ctx, port, rows, bits):
-        cycle, due = 0, {}
+        cycle, due, keeper = 0, {}, Keeper(port, lambda: rng.random() >= grants)
+        ctx.set(port.ready, 1)
         while True:
-            ctx.set(port.ready, rng.random() < grants)
             # Data is there in one cycle only.
             ctx.set(port.data, due.pop(cycle, 0))
             _, _, valid, ready, addr = await ctx.tick().sample(port.valid, port.ready, port.addr)
-            if valid and ready:
-                due[cycle + READ_LATENCY] = pack(rows[addr], bits)
+            granted = keeper.answer(ctx, addr if valid and ready else None)
+            if granted is not None:
+                due[cycle + READ_LATENCY] = pack(rows[granted], bits)
             cycle += 1
 
     async def consumer(ctx):
@@ -125,7 +127,9 @@ def test_reader_gives_a_row_a_cycle_over_commands_too():
     walks = [((8, 1, 1), Operand(Dst.ACC, 0)), ((1, 1, 1), Operand(Dst.UB_I8, 3)),
              ((4, 4, 4), Operand(Dst.UB_I8, 0, (1, 4, 8)))]
     cycles = [cycle for cycle, _ in read(INT8, walks, 1, 1)]
-    assert cycles == list(range(cycles[0], cycles[0] + 8 + 1 + 64))
+    # A cycle lies between rows of one memory and of the other.
+    assert cycles == [*range(cycles[0], cycles[0] + 8),
+                      *range(cycles[0] + 9, cycles[0] + 9 + 1 + 64)]
 
 
 def test_reader_catches_up_after_backpressure():
@@ -157,13 +161,15 @@ def test_beats_of_a_row_come_together_where_they_are_to(config, whole):
         ctx.set(reader.i.valid, 0)
 
     async def memory(ctx):
-        cycle = 0
+        cycle, keeper = 0, Keeper(reader.ub, lambda: rng.random() >= 0.2)
+        ctx.set(reader.ub.ready, 1)
+        ctx.set(reader.acc.ready, 1)
         while True:
-            ctx.set(reader.ub.ready, rng.random() < 0.2)
             _, _, valid, ready, addr = await ctx.tick().sample(
                 reader.ub.valid, reader.ub.ready, reader.ub.addr)
-            if valid and ready:
-                granted.append((cycle, addr))
+            found = keeper.answer(ctx, addr if valid and ready else None)
+            if found is not None:
+                granted.append((cycle, found))
             cycle += 1
 
     async def consumer(ctx):
@@ -217,22 +223,23 @@ def test_writer_writes_in_order(config, grants, offers, depth):
 
     async def memory(ctx):
         cycle = 0
-        ports = (writer.acc, writer.ub)
+        ports, banks = (writer.acc, writer.ub), config.banks
         while len(cycles) < len(sent):
-            for port in ports:
-                ctx.set(port.ready, rng.random() < grants)
+            first = {"valid": rng.random() >= grants, "row": rng.randrange(4)}
+            ctx.set(writer.first, first)
             _, _, done, error, written, refused, *fields = await ctx.tick().sample(
                 writer.done, writer.error, writer.freed, writer.refused,
-                *(field for port in ports
-                  for field in (port.valid, port.ready, port.addr, port.data)))
+                *(field for port in ports for field in (port.valid, port.addr, port.data)))
             before = bool(cycles) and cycles[-1] == cycle - 1
             assert done == (before and sent[len(cycles) - 1][1])
             assert not done or error == sent[len(cycles) - 1][3]
-            asked = [fields[0], fields[4]]
+            asked = [fields[0], fields[3]]
             assert sum(asked) <= 1
-            for acc, (valid, ready, addr, value) in zip((True, False), (fields[:4], fields[4:]),
-                                                        strict=True):
-                if valid and ready:
+            for acc, (valid, addr, value) in zip((True, False), (fields[:3], fields[3:]),
+                                                 strict=True):
+                # The accumulators refuse what meets the port that comes first.
+                meets = acc and first["valid"] and first["row"] % banks == addr % banks
+                if valid and not meets:
                     bits = 32 if acc else config.lane_bits
                     found.append((acc, addr, [value >> (bits * i) & ((1 << bits) - 1)
                                               for i in range(config.dim)]))

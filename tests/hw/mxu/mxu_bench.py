@@ -1,4 +1,4 @@
-"""A bench of the matrix unit: memories with ports that refuse at random, and a reference."""
+"""A bench of the matrix unit: memories beside it, and a reference."""
 
 import functools
 import random
@@ -119,9 +119,9 @@ def world(cfg: TpuConfig) -> World:
     return World(Bench(cfg))
 
 
-def simulate(cfg, commands, ub, acc, *, refuse=0.0, hold_back=0.0, reset_at=None, seed=0,
-             limit=20_000, written=(range(0), range(0))):
-    """Run ``commands``; ``refuse``: chance that a port of the unified buffer is not ready;
+def simulate(cfg, commands, ub, acc, *, hold_back=0.0, reset_at=None, seed=0, limit=20_000,
+             written=(range(0), range(0))):
+    """Run ``commands``; the unified buffer refuses weights in the bank of activations;
     ``hold_back``: chance that the next command is not offered yet; ``reset_at``: cycle of a reset,
     after which everything starts again, with ``acc`` as it was given; ``written``: ranges of rows
     of ``ub`` that hold something else until a load writes them, a row after the other at random,
@@ -142,7 +142,7 @@ def simulate(cfg, commands, ub, acc, *, refuse=0.0, hold_back=0.0, reset_at=None
         pipes: dict[str, list[int | None]] = {
             port: [None] * READ_LATENCY for port in ("acts", "weights", "acc_read")}
         # What is set and seen in every cycle: its names cost more.
-        ports = {name: (port.data, port.addr, port.valid, port.ready) for name, port in (
+        ports = {name: (port.data, port.addr, port.valid) for name, port in (
             (name, getattr(dut, name)) for name in pipes)}
         offer, write = dut.port.command, dut.acc_write
         taken, ended, activity = offer.ready, dut.port.done, dut.port.activity
@@ -157,8 +157,6 @@ def simulate(cfg, commands, ub, acc, *, refuse=0.0, hold_back=0.0, reset_at=None
                 bits = dim * (32 if name == "acc_read" else lane)
                 data = pipe.pop(0)
                 ctx.set(ports[name][0], rng.getrandbits(bits) if data is None else data)
-                ctx.set(ports[name][3], 1 if name == "acc_read" else rng.random() >= refuse)
-            ctx.set(write.ready, 1)
             if left != told:
                 told = list(left)
                 for i, rows in enumerate(left):
@@ -173,9 +171,10 @@ def simulate(cfg, commands, ub, acc, *, refuse=0.0, hold_back=0.0, reset_at=None
                 pending.pop(0)
                 offered = False
             for name, pipe in pipes.items():
-                _, addr, valid, ready = ports[name]
-                granted = ctx.get(valid) and ctx.get(ready)
-                row = ctx.get(addr)
+                _, addr, valid = ports[name]
+                granted, row = ctx.get(valid), ctx.get(addr)
+                if name == "weights" and ctx.get(dut.acts.valid):
+                    granted = granted and row % cfg.banks != ctx.get(dut.acts.addr) % cfg.banks
                 if name == "acc_read":
                     pipe.append(pack(acc[row], 32) if granted else None)
                 else:

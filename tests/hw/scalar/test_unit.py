@@ -104,6 +104,7 @@ def run(program, *, latency=5, work=10, fail_unit=None, limit=4000, bad_fetch=No
         while True:
             _, _, valid, row = await ctx.tick().sample(port.valid, port.addr)
             ctx.set(port.data, data)  # in the second cycle after the request, and no other
+            ctx.set(port.granted, valid)
             data = 0
             if valid:
                 result.reads.append(result.cycles)

@@ -91,7 +91,7 @@ def test_latency_is_as_documented(kinds, extra):
                       for i, kind in enumerate(kinds)))
     for config in (INT8, BOTH):
         result = check(config, memories(config), [vector])
-        taken = next(i for i, what in enumerate(result.activities) if what != Activity.IDLE) - 1
+        taken = next(i for i, what in enumerate(result.activities) if what != Activity.IDLE) - 2
         written = result.done[0] - 1
         assert written - taken == lane_latency(config) + 3 + extra
 
@@ -105,6 +105,6 @@ def test_latency_is_as_documented(kinds, extra):
 ])
 def test_latency_of_reductions_and_movements_is_as_documented(vector, extra):
     result = check(WIDE_INT8, memories(WIDE_INT8), [vector])
-    taken = next(i for i, what in enumerate(result.activities) if what != Activity.IDLE) - 1
+    taken = next(i for i, what in enumerate(result.activities) if what != Activity.IDLE) - 2
     first = result.done[0] - 1 - (vector.counts[0] - 1)
     assert first - taken == lane_latency(WIDE_INT8) + 3 + extra

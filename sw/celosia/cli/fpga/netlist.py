@@ -32,7 +32,7 @@ _CHIP = "chip"
 #: Units by the instances of the chip, in the order of reports.
 _CHIP_UNITS = {
     "mxu": "mxu", "ub": "ub", "acc": "acc", "vpu": "vpu", "scalar": "scalar", "load": "load",
-    "store": "store", "host": "host", "guard": "bus", "arbiter": "bus",
+    "store": "store", "host": "host", "bus": "bus",
 }
 #: The same for what is around it.
 _OUTER_UNITS = {
@@ -42,7 +42,7 @@ _OUTER_UNITS = {
 UNITS = {
     "mxu": "matrix unit", "ub": "unified buffer", "acc": "accumulators", "vpu": "vector unit",
     "scalar": "scalar unit", "load": "load engine", "store": "store engine",
-    "host": "host interface", "bus": "arbiter and guard of the memory port",
+    "host": "host interface", "bus": "memory port",
     "chip": "the chip between its units", "link": "host link",
     "memory": "memory and its controller", "board": "clock, pins, lights",
 }

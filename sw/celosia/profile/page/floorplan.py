@@ -12,7 +12,7 @@ COLOURS = {"load": "#2d6ac2", "store": "#6a4fb3", "mxu": "#c2542d", "vpu": "#2f8
 #: Boxes of the block diagram: name, what it is, x, y, width, height, colour.
 BOXES = (
     ("host/", "registers, run control, counters", 20, 60, 240, 60, MUTED),
-    ("bus/", "arbiter, guard", 540, 60, 240, 60, MUTED),
+    ("bus/", "memory port", 540, 60, 240, 60, MUTED),
     ("scalar/", "fetch, operands, execute; check, scoreboard", 20, 160, 690, 60, INK),
     ("mxu/", "D x D systolic array", 20, 270, 240, 60, COLOURS["mxu"]),
     ("vpu/", "D lanes of 32 bits", 280, 270, 240, 60, COLOURS["vpu"]),

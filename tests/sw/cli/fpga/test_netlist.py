@@ -42,8 +42,8 @@ def test_units_sum_to_the_total_and_cells_are_where_they_or_their_users_are(desi
 
 @pytest.mark.parametrize(("place", "unit"), [
     ((), "board"), (("system",), "board"), (("system", "chip"), "chip"),
-    (("system", "chip", "mxu", "array"), "mxu"), (("system", "chip", "arbiter"), "bus"),
-    (("system", "chip", "guard"), "bus"), (("system", "arbiter"), "memory"),
+    (("system", "chip", "mxu", "array"), "mxu"), (("system", "chip", "bus", "reads"), "bus"),
+    (("system", "chip", "arbiter"), "chip"), (("system", "arbiter"), "memory"),
     (("system", "memory", "bursts"), "memory"), (("system", "link", "framer"), "link"),
     (("system", "chip", "something"), "chip"),
 ])
