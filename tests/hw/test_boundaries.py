@@ -24,7 +24,8 @@ UNITS = ("host", "scalar", "load", "store", "mxu", "vpu", "ub", "acc", "bus")
 #: out: with them it is not placed on its board.
 CHIPS = [PRESETS["nano"], replace(PRESETS["nano"], lanes=1, banks=2),
          replace(PRESETS["nano"], ports=2)]
-LARGER = [PRESETS["edge"], replace(PRESETS["edge"], lanes=2), replace(PRESETS["core4"], lanes=1)]
+LARGER = [PRESETS["edge"], replace(PRESETS["edge"], lanes=2, banks=2),
+          replace(PRESETS["core4"], lanes=1)]
 #: Outputs that paths may leave by, for they lead to the pins: whose beat of R it is decides whether
 #: it is taken.
 AT_THE_PINS = {"bus": {"read__r__ready"}}

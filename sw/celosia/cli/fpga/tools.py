@@ -208,8 +208,9 @@ def _signals_later() -> Iterator[None]:
     What a handler raises as a program starts would leave one that nobody knows of.
     """
     handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
-    held = {number: handler for number, handler in handlers.items() if callable(handler)
-            and threading.current_thread() is threading.main_thread()}  # no other one may
+    if threading.current_thread() is not threading.main_thread():
+        handlers = {}  # they run in the main thread, and only there they are set
+    held = {number: handler for number, handler in handlers.items() if callable(handler)}
     came: list[int] = []
     for number in held:
         signal.signal(number, lambda number, _: came.append(number))

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -213,6 +214,13 @@ def test_signal_while_the_program_starts(tools, tmp_path, monkeypatch):
         run(tool, [], tmp_path, "it.log")
     assert_ended(int((tmp_path / "child").read_text()))
     assert signal.getsignal(signal.SIGINT) is handler
+
+
+def test_program_runs_in_another_thread(tools, tmp_path):
+    """Where no handler of a signal may be set."""
+    with ThreadPoolExecutor() as pool:
+        assert pool.submit(run, program(tools, "pwd"), [], tmp_path, "it.log").result() >= 0
+    assert (tmp_path / "it.log").read_text() == f"{tmp_path}\n"
 
 
 def test_interrupt_ends_packaged_yosys_in_the_middle_of_a_command(packaged, tmp_path):
