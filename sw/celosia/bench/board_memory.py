@@ -47,13 +47,11 @@ def memory_timing(board: Board, config: TpuConfig, freq_hz: int | None = None) -
     cycles, pads = device.cycles(clock_hz), sdram_pads(device, clock_hz)
     page = _CHOOSE + cycles.precharge + cycles.activate_to_column
     words = config.bus_bytes // _WORD
-    turn = cycles.cas + 1
     return Timing(
         read_latency=_READ + cycles.cas + pads.cycles + words, write_latency=_WRITE + words,
         outstanding=_OUTSTANDING, beat_cycles=words, shared=True,
-        # Where the two are in one bank, both must open their rows, and that takes the turn, too.
-        turn_cycles=turn + (2 * page - turn) / (1 << device.bank_bits),
-        ahead=_AHEAD, page_bytes=_WORD << device.column_bits, page_cycles=page,
+        turn_cycles=cycles.cas + 2, ahead=_AHEAD,
+        page_bytes=_WORD << device.column_bits, page_cycles=page, page_banks=1 << device.bank_bits,
         # It closes the rows of all that go on: mostly two.
         refresh_interval=cycles.interval,
         refresh_cycles=(_UPKEEP + cycles.precharge + cycles.refresh + _CHOOSE

@@ -45,7 +45,7 @@ class CommandCost:
     fill: int
     touches: tuple[Touch, ...]
     tile: bool
-    pace: int
+    pace: float
 
     def of(self, op: CodeOp) -> list[SpaceTouch]:
         """Return what an operation of this command touches."""

@@ -6,50 +6,45 @@ The estimator counts with it, and so does the compiler where it puts operations 
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 from typing import NamedTuple
 
-from celosia.arch.commands import SRC_MEM, Command, Dma, Load, Matmul, Vector
+from celosia.arch.commands import Command, Dma, Load, Matmul, Vector
 from celosia.arch.config import TpuConfig
 from celosia.arch.isa import Mem, Unit
-from celosia.arch.lane import boundary_latency, in_flight, lane_latency, tree_latency
+from celosia.arch.lane import in_flight, lane_latency, tree_latency
 from celosia.arch.streams import Stream
-from celosia.arch.vector import INDEXED_OPS, ROW_SRCS, STREAM_SRCS, Reduce, VectorOp
+from celosia.arch.vector import INDEXED_OPS, Reduce, VectorOp
 from celosia.arch.words import ceil_div
-from celosia.model.timing.banks import lost_by_pair, lost_by_repeats, lost_by_singles
+from celosia.model.timing.banks import lost_by_repeats
+from celosia.model.timing.beats import WRITTEN, VectorRows, played_alone
 from celosia.model.timing.memory import Timing, pages
 
-__all__ = ["ASKS", "HANDOVER", "ISSUES", "LANDS", "LEADERS", "READS", "ROOM", "WRITES", "Cost",
-           "cost", "follow", "sources"]
+__all__ = ["ASKS", "HANDOVER", "ISSUES", "LANDS", "LEADERS", "ROOM", "Cost", "cost",
+           "follow", "repeats"]
 
 #: Constants of the RTL, measured with single instructions: cycles of a unit, beside rows, bus, fill
 #: and drain.
-_STORE, _MATMUL, _VECTOR = 16, 2, 3
-_FLOATING, _GATHER, _SCATTER = 1, 4, 2  # more of the vector unit: with bf16, for indices
+_STORE, _MATMUL = 11, 2
+_GATHER, _SCATTER = 4, 2  # more of the vector unit, for indices
 _READER = 4  # cycles of registers that cut a reader
 #: From one addition to an accumulator row to the next one to the same row, beside the sum's cycles.
 _REPEAT = 3
 #: Of a load: until its first address goes out, and from its last beat until its rows are there.
-ASKS, LANDS = 9, 4
-#: Of a store: until it reads its first row, and cycles that it may fall behind in reading before
-#: it is written later.
-READS, WRITES = 5, 4
+ASKS, LANDS = 5, 4
 _CREDIT = 1  # from a beat's result until its place is free
-#: Where a memory has one bank: beats that the first stream reads between those of the second of two
-#: single rows, by the beats of a row; how many of them are hidden where rows are right behind those
-#: of another instruction.
-_AHEAD, _HIDDEN = {1: 4, 2: 5, 4: 7}, 2
 #: Of the checker, hw/celosia_hw/scalar/check.py: a matmul, a vector instruction with one source in
 #: memory, a transfer that fits the first window; terms of further dimensions take a cycle each.
 _CHECK_MATMUL, _CHECK_VECTOR, _CHECK_DMA = 8, 7, 11
-#: From the checker to the first row where a unit is free; of transfers, see `ASKS` and `READS`.
-ISSUES = {Unit.LOAD: 0, Unit.STORE: 0, Unit.MXU: 3, Unit.VPU: 3}
+#: From the checker to the unit where that is free; of transfers, see `ASKS`, too.
+ISSUES = {Unit.LOAD: 4, Unit.STORE: 4, Unit.MXU: 3, Unit.VPU: 3}
 #: From the end of a command that leaves the window until one is checked that waited for its place.
 ROOM = {Unit.LOAD: 1, Unit.STORE: 2, Unit.MXU: 2, Unit.VPU: 3}
 #: From the end of a command until one of another unit may start that waited for it.
 HANDOVER = 1
 #: From the end of a command until a matmul, or a store, that follows it may start that reads its
 #: last row first; cycles from row to row of a store that follows, at least.
-_FOLLOW, _STORE_FOLLOWS, _STORE_PACE = -2, -2, 2
+_FOLLOW, _STORE_FOLLOWS, _STORE_PACE = -2, 3, 2
 _BURST_BEATS = 256
 #: Units that follow others row by row, and behind how many of their oldest instructions.
 LEADERS = {Unit.MXU: (Unit.LOAD, 2), Unit.STORE: (Unit.MXU, 1)}
@@ -74,12 +69,11 @@ class Cost(NamedTuple):
     pace
         From a row that it writes to the next, where these are consecutive and units may follow it
         row by row; else 0.
-    work, behind, turn
+    work, behind, turn, again
         Of a transfer, cycles of the memory, cycles from the last of them to its end, and those
-        from a burst of a load to one of it. Of a vector instruction, cycles behind its last row.
-    singles, waits
-        Of a vector instruction, cycles of ``occupied`` for its single rows; cycles of ``latency``
-        in which these wait for their bank, hidden where it is right behind another one.
+        from a burst of a load to one of it, by `Occupancy`.
+    singles
+        Of a vector instruction, cycles of ``occupied`` for its single rows.
     """
 
     check: int
@@ -88,13 +82,13 @@ class Cost(NamedTuple):
     lead: int = 0
     fill: int = 0
     burst: float = 0.0
-    pace: int = 0
+    pace: float = 0
     share: float = 1.0
     work: int = 0
     behind: int = 0
     turn: float = 0.0
+    again: float = 0.0
     singles: int = 0
-    waits: int = 0
 
 
 def cost(command: Command, config: TpuConfig, timing: Timing) -> Cost:
@@ -109,6 +103,11 @@ def cost(command: Command, config: TpuConfig, timing: Timing) -> Cost:
 def _terms(*streams: Stream) -> int:
     """Return the terms of the streams' further dimensions."""
     return sum(count > 1 for stream in streams for count in stream.counts[1:])
+
+
+def repeats(config: TpuConfig) -> int:
+    """Return the cycles from one addition to an accumulator row to the next one to the same row."""
+    return _REPEAT + config.sum_cycles + config.cut
 
 
 def _matmul(command: Matmul, config: TpuConfig) -> Cost:
@@ -169,19 +168,25 @@ def _dma(command: Dma, config: TpuConfig, timing: Timing) -> Cost:
     work = timing.occupied(beats * timing.beat_cycles + opened * timing.page_cycles)
     moves = command.rows * ceil_div(command.cols, config.dim)
     occupied = max(moves, work)
+    if isinstance(command, Load):
+        occupied = max(occupied, beats + _stalls(
+            command.addr % config.bus_bytes, command.pitch, command.row_bytes, command.rows,
+            (config.bus_bytes, config.dim * command.row_bytes // command.cols)))
     # (The compiler asks what nothing costs, too.)
     bursts = max(1, command.rows * ceil_div(beats, max(1, command.rows) * _BURST_BEATS))
     if not isinstance(command, Load):
-        behind = timing.write_latency + _STORE + config.cut - 2 * config.small - timing.first
+        goes_on = max(0.0, 1 - opened / bursts)  # of its bursts, those in a row that is open
+        behind = timing.write_latency + _STORE + config.cut - config.small - timing.first
         return Cost(_CHECK_DMA, occupied, occupied + behind, burst=work / bursts, work=work,
-                    behind=behind, turn=timing.turn_cycles * max(0.0, 1 - opened / bursts))
+                    behind=behind, turn=timing.turn_cycles * goes_on,
+                    again=2 * timing.page_cycles * goes_on)
     rises = (command.mem == Mem.UB and command.cols <= config.dim and command.row_step == 1)
     # Loads that follow one another go on asking; one by itself has asked before it waits.
     waits, wait = (timing.waits(count, beats, bursts, opened)
                    for count in (bursts, bursts - timing.outstanding))
     latency = max(occupied, wait) + ASKS + timing.way + LANDS - 2 * config.small
     occupied = max(occupied, waits)
-    share, pace = work / occupied, max(1, occupied // command.rows) if rises else 0
+    share, pace = work / occupied, max(1, occupied / command.rows) if rises else 0
     # A cut chip has a cycle between commands, hw/celosia_hw/dma/rows.py.
     occupied = max(occupied, moves + config.cut)
     return Cost(_CHECK_DMA, occupied, latency, burst=work / bursts,
@@ -200,53 +205,62 @@ def _beats(command: Dma, bus: int) -> int:
     return whole * sum(each) + sum(each[:rest])
 
 
-def sources(command: Vector) -> tuple[list[tuple[Mem, Stream]], list[tuple[Mem, Stream]]]:
-    """Return streams and single rows that a vector instruction reads, each with its memory."""
-    found = [(source.kind, source.stream) for source in command.sources
-             if source.stream is not None]
-    streams, singles = (
-        [(SRC_MEM[kind], stream) for kind, stream in found if kind in kinds]
-        for kinds in (STREAM_SRCS, ROW_SRCS))
-    return streams, singles
+@lru_cache(maxsize=1 << 12)
+def _stalls(addr: int, pitch: int, size: int, rows: int, widths: tuple[int, int]) -> int:
+    """Cycles in which a load takes no beat, for the one before has brought the ends of two on-chip
+    rows: the second is written meanwhile, or while a beat comes in which none ends.
+
+    Parameters
+    ----------
+    addr, pitch, size, rows
+        First byte of the first external row, from one to the next, bytes of each, and their number.
+    widths
+        Bytes of a beat, and of an on-chip row.
+    """
+    bus, row = widths
+    if row < bus:
+        return 0
+    period = bus // math.gcd(pitch, bus)
+    stalls = [0]  # until each external row has come
+    more = 0  # on-chip rows that are still to be written
+    played = rows if rows < 3 * period else 2 * period + rows % period
+    for index in range(played):
+        first = (addr + index * pitch) % bus
+        ends = [0] * ((first + size + bus - 1) // bus)
+        for byte in range(row, size + row, row):
+            ends[(first + min(byte, size) - 1) // bus] += 1
+        stalls.append(stalls[-1])
+        for count in ends:
+            stalls[-1] += more if count else 0
+            more = max(count - 1, 0)
+    each = stalls[-1] - stalls[-1 - period] if rows > played else 0
+    return stalls[-1] + (rows - played) // period * each + more
 
 
 def _vector(command: Vector, config: TpuConfig, timing: Timing) -> Cost:
-    streams, singles = sources(command)
     check = _CHECK_VECTOR - 1 + _terms(command.dst) + sum(
         1 + _terms(source.stream) for source in command.sources if source.stream is not None)
-    fold, rows = config.fold, len(singles)
-    before = ((rows > 0) + (rows > 2)) * fold
-    occupied = command.length * fold + before
+    fold, rows = config.fold, VectorRows.of(command, config)
+    alone = played_alone(rows if timing.bank_conflicts else rows.apart, config)
+    # From the first request to the last, and to the end.
+    occupied = alone.read + 1 + config.cut
+    latency = _READER * config.cut + alone.last + WRITTEN
     if command.op == VectorOp.ROTATE and fold > 1:
         occupied += command.length  # the first beat of each row once more
-    through = lane_latency(config) + boundary_latency(config) + _VECTOR + _FLOATING * config.bf16
+        latency += command.length
     if command.reduce >= Reduce.LANES:
         behind = tree_latency(config) + fold - 1
         # A beat's place is free again when the last one of its row has been through the tree, and
         # where it leaves the queue of the writer if that is registered.
         credit = _CREDIT + (config.cut or config.small)
-        occupied += max(lane_latency(config) + behind + credit - in_flight(config), 0) * (
+        waits = max(lane_latency(config) + behind + credit - in_flight(config), 0) * (
             command.length * fold // in_flight(config))
-        through += behind
-    latency = occupied + through
-    waits = lost_by_singles(singles, streams, fold, config.banks) if timing.bank_conflicts else 0
-    latency += waits
-    if config.banks == 1 and rows > 1 and streams and timing.bank_conflicts:
-        lost = min((command.length - 1) * fold, _AHEAD[fold])
-        more = max(lost - _HIDDEN, 0)
-        before += more
-        occupied += more
-        latency += lost
+        occupied += waits
+        latency += waits + behind
     if command.op in INDEXED_OPS:
         occupied += 1
         # The indexes of a gather come through a reader before its rows do.
         latency += (_GATHER + _READER * config.cut + config.small
                     if command.op == VectorOp.GATHER else _SCATTER)
-    elif len(streams) == 2 and streams[0][0] == streams[1][0] and timing.bank_conflicts:
-        once, lost = lost_by_pair(streams[0][1], streams[1][1], fold, config.banks)
-        occupied += lost
-        latency += lost + once
-    check = max(check, _CHECK_VECTOR)
     fill = config.dim * fold + 1 if command.op == VectorOp.TRANSPOSE else 0
-    return Cost(check, occupied + config.cut, latency, fill=fill, behind=through, singles=before,
-                waits=waits)
+    return Cost(max(check, _CHECK_VECTOR), occupied, latency, fill=fill, singles=rows.singles)

@@ -4,17 +4,17 @@ Each tensor instruction starts when it is fetched, resolved and checked, has a p
 its unit has taken the one before it, and no older instruction of another unit (for the vector unit
 also its own) that touches the same rows or bytes is unfinished.
 
-Bank conflicts (:mod:`celosia.model.timing.banks`): those of the two streams of a vector instruction
-are played, those of a load beside rows of vector unit or array are averages; other streams fall
-behind by a row once, and are left out. Beats of instruction fetch delay the loads under way.
+Rows that wait for one another in a bank (:mod:`celosia.model.timing.rows`) are played, cycle by
+cycle, where one holds up another for more than a cycle; rows of what follows in the program are
+among them, so what was played before is played again. Beats of instruction fetch delay the loads
+under way.
 """
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Sequence
-from itertools import groupby
-from operator import attrgetter, itemgetter
+from collections.abc import Sequence, Set
+from operator import attrgetter
 
 from celosia.arch.commands import Command, Dma, Matmul, Vector, row_accesses
 from celosia.arch.config import TpuConfig
@@ -24,29 +24,25 @@ from celosia.arch.lane import tree_latency
 from celosia.arch.messages import MessageCommand
 from celosia.arch.vector import Reduce
 from celosia.model.timing.asked import asked
-from celosia.model.timing.banks import Walk, constant_bank, port_of, walked
+from celosia.model.timing.banks import constant_bank
 from celosia.model.timing.cost import (
     ASKS,
     HANDOVER,
     ISSUES,
     LANDS,
     LEADERS,
-    READS,
     ROOM,
-    WRITES,
     cost,
     follow,
+    repeats,
 )
 from celosia.model.timing.events import Reason, Timeline
 from celosia.model.timing.fetch import BLOCK, Fetch
 from celosia.model.timing.memory import Occupancy, Timing, meeting
-from celosia.model.timing.sweeps import Sweep, behind_singles, lost_in, sweeps
+from celosia.model.timing.rows import PlayedTransfer, RowsUnderWay
 from celosia.model.timing.window import SPACE_BITS, WindowEntry, WindowMessage
 
 __all__ = ["Estimator"]
-
-#: Rows of an instruction, and the end that it had then: it may have become later since.
-_Swept = tuple[Sweep, WindowEntry, int]
 
 #: Constants of the RTL, measured with single instructions; more in `celosia.model.timing.cost`.
 _START, _HALT, _FENCE, _READ = 3, 3, 1, 6  # doorbell to first fetch; behind all that is done
@@ -56,16 +52,14 @@ _FETCH = 5
 _QUEUED = 4
 #: From an entry's being offered to the scoreboard until it has been compared.
 _COMPARED = 2
-#: Rows that a store reads ahead, hw/celosia_hw/dma/rows.py; of a cut chip.
-_ROWS_AHEAD, _ROWS_AHEAD_CUT = 4, 8
-#: Parts of a cycle of what is played.
-_PARTS = 4
 #: Units whose instructions are late where those of a unit became late.
-_PUSHED = {Unit.MXU: (Unit.LOAD, Unit.VPU), Unit.VPU: (Unit.STORE,), Unit.STORE: (Unit.MXU,)}
+_PUSHED = {Unit.MXU: (Unit.LOAD, Unit.VPU), Unit.VPU: (Unit.LOAD, Unit.STORE, Unit.MXU),
+           Unit.STORE: (Unit.LOAD, Unit.VPU, Unit.MXU)}
 #: Before the first word of a send, behind the last word of a receive, and of rows that are joined.
 _SEND, _RECV, _JOIN = 8, 5, 24
-#: Ports, in each of which an instruction has rows at most.
-_PORTS = 4
+#: How often those that wait for each other are played anew, at most; a cycle that does not come.
+_TIMES, _NEVER = 2, 1 << 60
+_ALL_PORTS = frozenset(range(4))
 _END = attrgetter("end")
 
 
@@ -108,12 +102,8 @@ class Estimator:
         self._taken = self._checked = 0  # when the checker took an instruction; when it is free
         self._before: tuple[Vector, WindowEntry] | None = None  # of the vector unit
         self._wave: tuple[Matmul | None, int] = None, 0  # the matmul before, and its first cycle
-        ports = _PORTS if config.fold > 1 else 1
-        self._swept: deque[_Swept] = deque(maxlen=max(ports, 2) * config.window)
-        #: What others may hold up: port, entry, cycles, those from its last row to the end of the
-        #: entry, on-chip rows.
-        self._moved: deque[tuple[int, WindowEntry, int, int, Walk]] = deque(
-            maxlen=ports * config.window)
+        self._rows = RowsUnderWay(config)
+        self._again = _NEVER  # from when on rows have been put off since they were played
         #: Loads that may be under way.
         self._loads: deque[WindowEntry] = deque(maxlen=2 * config.window)
         self._fetch = Fetch(config, timing, length)
@@ -175,7 +165,7 @@ class Estimator:
         """Count a tensor instruction; :meth:`scalar` came before."""
         entry = WindowEntry(command, self._config)
         (check, occupied, latency, lead, fill, entry.burst, entry.pace, entry.share, entry.work,
-         entry.behind, entry.turn, singles, waits) = cost(command, self._config, self._timing)
+         entry.behind, entry.turn, entry.again, singles) = cost(command, self._config, self._timing)
         unit = entry.unit
         issued, blamed = self.now, -1
         free = Reason.FETCH if self._starved else Reason.SCALAR
@@ -189,36 +179,40 @@ class Estimator:
         window = [other for other in window if other.end > checked]
         self._checked = checked
         gate = reason, blamed
-        start = checked + ISSUES[unit] + lead
+        start = plain = checked + ISSUES[unit] + lead
         if self._free[unit] > start:
             start, reason, blamed = self._free[unit], Reason.UNIT, self._latest[unit]
         for other in window:
             end = other.end + lead
-            if end >= start and (other.unit != unit or unit == Unit.VPU) and entry.conflicts(other):
+            if end >= plain and (other.unit != unit or unit == Unit.VPU) and entry.conflicts(other):
                 if other.pace and unit in LEADERS and other.unit == LEADERS[unit][0]:
                     after = self._follow(command, lead, other, window)
                 else:
                     after = end + HANDOVER * (other.unit != unit)
                 if unit == Unit.MXU and other.unit == Unit.LOAD:
                     entry.leaders.append((other, after - other.end))
+                plain = max(plain, after)
                 if after >= start:
                     start, blamed = after, other.index
                     reason = Reason.DATA if entry.follows(other) else Reason.ROWS
-        resolved = start
+        resolved, waited = start, 0
         if isinstance(command, Vector):
             start, fill = self._between(command, start, fill)
             occupied += fill
             latency += fill
             if start > resolved:
                 reason, blamed = Reason.UNIT, self._latest[unit]
-            if start == self._free[unit]:  # its rows are right behind those of the one before
-                # In one bank, while rows of the array hold up those that the one before writes,
-                # its single rows are read.
-                assert self._before is not None
-                if self._config.banks > 1 or self._before[1].lost < singles:
-                    singles = 0
+            else:
+                resolved = plain
+            if self._timing.bank_conflicts:
+                vector = self._rows.vector(command, entry, min(start, resolved), latency, fill)
+                latency = max(vector.end, self._done[unit] + 1) - start
+                waited = vector.late
+                occupied = max(occupied - singles * (start == self._free[unit]),
+                               vector.free - start)
+            elif start == self._free[unit]:  # its rows are right behind those of the one before
                 occupied -= singles
-                latency = max(latency - waits - singles, self._done[unit] + occupied - start)
+                latency = max(latency - singles, self._done[unit] + occupied - start)
             self._before = command, entry
         elif isinstance(command, Matmul):
             start = self._behind(command, start, lead)
@@ -226,7 +220,7 @@ class Estimator:
                 reason, blamed = Reason.WEIGHTS, self._latest[unit]
         elif unit == Unit.LOAD:  # what was asked for before comes before
             self._loads.append(entry)
-            entry.asks = start if reason in (Reason.DATA, Reason.ROWS) else checked
+            entry.asks = start if reason in (Reason.DATA, Reason.ROWS) else checked + ISSUES[unit]
             start = max(start, self._fetch.last - self._timing.way - ASKS)
             if start > resolved:
                 reason, blamed = Reason.BUS, -1
@@ -239,7 +233,7 @@ class Estimator:
                       else command.length)
             times = issued, checked, start, occupied, entry.end
             self._timeline.add(self._pc, unit, amount, row_accesses(command, self._config.dim),
-                               times, gate, (reason, blamed))
+                               times, gate, (reason, blamed), waited)
         self.busy[unit] += (occupied if isinstance(command, Dma) else
                             command.length * (self._config.fold if unit == Unit.VPU else 1))
         window.append(entry)
@@ -332,11 +326,11 @@ class Estimator:
                 # What a load writes row by row it has in store while other beats come.
                 late = int(fetch.last - max(begins, comes) - _QUEUED * (1 / other.share - 1))
                 if late > 0:
-                    self._delay(Unit.LOAD, comes + LANDS, late)
+                    self._delay(Unit.LOAD, comes + LANDS, late, begun=comes > begins)
                 break
         if timing.shared:
             fetch.late(count, self._meet_others(
-                Occupancy(comes, fetch.last, fetch.cycles, 0.0), Unit.STORE))
+                Occupancy(comes, fetch.last, fetch.cycles), Unit.STORE))
 
     def _share(self, entry: WindowEntry) -> None:
         """Delay a transfer, and those of the other kind under way, by each other's bursts."""
@@ -347,78 +341,69 @@ class Estimator:
         """Delay what a unit transfers; return how much later another transfer ends."""
         others = [other for other in self._window
                   if isinstance(other, WindowEntry) and other.unit == unit]
-        more, each = meeting(mine, [other.occupancy() for other in others])
+        more, each = meeting(mine, [other.occupancy() for other in others], self._timing)
         for other, late in zip(others, each, strict=True):
             self._delay(unit, other.end - 1, round(late))
         return round(more)
 
     def _meet(self, command: Command, entry: WindowEntry, occupied: int) -> None:
-        """Delay transfers that share a port's banks with rows of the vector unit or the array."""
+        """Delay what waits in a port for rows of the array or of the vector unit."""
+        rows, begins = self._rows, entry.end - entry.latency
+        rows.forget(self._checked)
         if isinstance(command, Dma):
-            self._meet_rows(command, entry, occupied)
-            return
-        assert isinstance(command, (Matmul, Vector)), command
-        read, end = entry.end - entry.latency, entry.end
-        found = sweeps(command, self._config, read, end, occupied)
-        if isinstance(command, Vector) and self._config.fold > 1:
-            self._meet_array(entry, occupied, found)
-            found = behind_singles(command, self._config, read, found)
-        self._swept.extend((sweep, entry, end) for sweep in found)
-        so_far: dict[int, float] = {}
-        banks = self._config.banks
-        passed = 0.0
-        for other, moved in groupby(self._moved, itemgetter(1)):
-            if other.end <= read or other.unit == entry.unit:
-                continue
-            # Of several ports that it uses, that which loses most counts: rows of the vector unit
-            # that wait before they are read do not wait again where they are written. So do those
-            # of the next instruction beside the last ones of this.
-            late = 0.0
-            for port, _, cycles, after, walk in moved:
-                until = other.end - after
-                lost = lost_in(port, until - cycles - other.lost, until, walk, found, banks)
-                if other.unit == Unit.VPU:
-                    so_far[port] = so_far.get(port, 0.0) + lost
-                    lost = so_far[port] - passed
-                late = max(late, lost)
-            if other.unit == Unit.VPU:
-                passed += late
-            if (cycles := other.loses(int(late))) >= 1:
-                self._delay(other.unit, other.end - 1, cycles)
-                if other.unit in _PUSHED:
-                    self._push(other)
+            if (transfer := rows.transfer(command, entry, occupied)) is not None:
+                self._hold(transfer)
+        elif isinstance(command, Matmul):
+            asks = rows.matmul(command, entry)
+            begins = min(each.first for each in asks.values())
+            self._play(begins, {*asks})
+        else:
+            self._hold_again(begins, rows.vectors[-1].rows.ports)
+        for _ in range(_TIMES):
+            if self._again == _NEVER:
+                break
+            begins, self._again = self._again, _NEVER
+            self._play(begins, _ALL_PORTS)
 
-    def _meet_rows(self, command: Dma, entry: WindowEntry, occupied: int) -> None:
-        """Delay a transfer beside rows of the array and of the vector unit."""
-        config, store = self._config, entry.unit == Unit.STORE
-        chip = command.chip(config.dim)
-        each = round(_PARTS * occupied / chip.length) / _PARTS  # cycles of a row
-        if each > 2 and config.banks > 1:
-            return  # it has the time
-        after, port = entry.behind - READS if store else 0, port_of(command.mem, not store)
-        end, walk = entry.end - after, walked(chip, each)
-        self._moved.append((port, entry, occupied, after, walk))
-        lost = lost_in(port, end - occupied, end, walk, [
-            (sweep[0], sweep[1], sweep[2] + other.end - then, sweep[3], sweep[4])
-            for sweep, other, then in self._swept if sweep[0] == port], config.banks)
-        if store:
-            entry.spare = int((each - 1) * (_ROWS_AHEAD_CUT if config.cut else _ROWS_AHEAD))
-            lost = max(lost - WRITES, 0.0)
-        if (late := entry.loses(int(lost))) >= 1:
-            self._delay(entry.unit, entry.end - 1, late)
+    def _play(self, since: int, ports: Set[int]) -> None:
+        """Play what was under way in a cycle again: rows of the array in some ports have changed.
 
-    def _meet_array(self, entry: WindowEntry, occupied: int, found: Sequence[Sweep]) -> None:
-        """Delay folded rows, which stay in a bank while those of the array pass through all.
-
-        Of the ports that an instruction uses, the one that loses most counts.
+        Vector instructions follow one another: from the first that meets those rows, all are.
         """
-        fold, most = self._config.fold, 0.0
-        array = [sweep for sweep, _, _ in self._swept if sweep.fold == 1]
-        for port, first, last, steps, _ in found:
-            walk = fold, 0, steps[0][1], 1
-            self._moved.append((port, entry, occupied, entry.end - last, walk))
-            most = max(most, lost_in(port, first, last, walk, array, self._config.banks))
-        self._delay(entry.unit, entry.end - 1, int(most))
+        vectors = self._rows.vectors
+        first = next((place for place, vector in enumerate(vectors) if vector.entry.end > since
+                      and not ports.isdisjoint(vector.rows.ports)), len(vectors))
+        late = 0
+        for place in range(first, len(vectors)):
+            vector = self._rows.play(place)
+            entry, before = vector.entry, late
+            late = vector.end - entry.end
+            if late:
+                ports = ports | vector.rows.ports
+                entry.end += late
+                entry.lost += late - before
+                if self._timeline is not None:
+                    self._timeline.delay([(entry.index, late)], not before)
+                if late > 0:
+                    self._push(entry)
+        self._done[Unit.VPU] += late
+        self._free[Unit.VPU] += late
+        self._hold_again(since, ports)
+
+    def _hold(self, transfer: PlayedTransfer) -> None:
+        """Hold up a transfer for the rows of others, as these stand."""
+        entry = transfer.entry
+        if change := transfer.late(self._rows) - transfer.held:
+            transfer.held += change
+            self._delay(entry.unit, entry.end - 1, change)
+            if change > 0 and entry.unit in _PUSHED:
+                self._push(entry)
+
+    def _hold_again(self, since: int, ports: Set[int]) -> None:
+        """Hold up the transfers in some ports that were not done in a cycle."""
+        for transfer in self._rows.transfers:
+            if transfer.entry.end > since and transfer.port in ports:
+                self._hold(transfer)
 
     def _delay(self, unit: int, since: int, cycles: int, begun: bool = True) -> None:
         """Make what a unit has not finished so many cycles later; ``begun``: the first of it has.
@@ -434,7 +419,11 @@ class Estimator:
                 if ended and begins > ended + self._config.cut:
                     cycles = max(0, cycles - (begins - ended - self._config.cut))
                 ended = other.end - LANDS
+            if unit in (Unit.MXU, Unit.VPU):
+                self._again = min(self._again, other.end - other.latency)
             other.end += cycles
+            if not begun or late:
+                other.moved += cycles
             if begun and not late:
                 other.lost += cycles
                 if other.pace:
@@ -484,5 +473,10 @@ class Estimator:
             start = max(start, began + lead + (apart == 0))
             if constant_bank(before.acts, self._config.banks) is not None:
                 start = max(start, began + before.length + command.weights.length - apart)
+        if before is not None and command.accumulate and before.accumulate:
+            # A row that comes again too soon waits, and so do those behind it.
+            again = repeats(self._config)
+            if before.length < again and command.acc == before.acc:
+                start = max(start, began + before.length + again - 1)
         self._wave = command, start
         return start

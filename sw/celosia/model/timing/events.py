@@ -91,8 +91,8 @@ class Timeline:
         return len(self.pc)
 
     def add(self, pc: int, unit: int, amount: int, rows: tuple[int, int],
-            times: tuple[int, int, int, int, int], gate: tuple[int, int], cause: tuple[int, int]
-            ) -> None:
+            times: tuple[int, int, int, int, int], gate: tuple[int, int], cause: tuple[int, int],
+            lost: int = 0) -> None:
         """Note an instruction.
 
         Parameters
@@ -105,6 +105,8 @@ class Timeline:
             issued, checked, start, occupied, end.
         gate, cause
             gate and gated; reason and blamed.
+        lost
+            Of it, as far as it is known.
         """
         self.pc.append(pc)
         self.unit.append(unit)
@@ -118,7 +120,7 @@ class Timeline:
         self.gated.append(gate[1])
         self.reason.append(cause[0])
         self.blamed.append(cause[1])
-        self.lost.append(0)
+        self.lost.append(lost)
 
     def delay(self, late: Sequence[tuple[int, int]], begun: bool) -> None:
         """Note that some instructions are later: the first of them takes longer if it has

@@ -35,8 +35,9 @@ class Timing:
         Whether reads and writes take turns, burst by burst; else each have a way of their own.
     turn_cycles
         Where they take turns, from a burst that is read to one that is written in an open row.
-    page_bytes, page_cycles
-        Of an SDRAM, bytes of a row, and cycles before a burst in another row than the one before.
+    page_bytes, page_cycles, page_banks
+        Of an SDRAM, bytes of a row, and cycles before a burst in another row than the one before;
+        banks, which take turns row by row, and each of which has a row open.
     ahead
         Cycles before the doorbell in which the driver makes the chip fetch the program.
     refresh_interval, refresh_cycles
@@ -54,6 +55,7 @@ class Timing:
     turn_cycles: float = 0.0
     page_bytes: int = 0
     page_cycles: int = 0
+    page_banks: int = 1
     refresh_interval: int = 0
     refresh_cycles: int = 0
 
@@ -110,17 +112,47 @@ class Occupancy(NamedTuple):
     ----------
     begin, end
         Its first cycle of the memory, and the one behind its last.
-    burst, turn
-        Cycles of a burst, and those that come before each that is written behind one that is read.
+    burst, turn, again
+        Cycles of a burst, and those that come before each that is written behind one that is read:
+        where both rows are open, and where they are in one bank, so that both are opened again.
+    first, size
+        Its first byte, and bytes from there to its last; of neither none where it is not known.
     """
 
     begin: float
     end: float
     burst: float
-    turn: float
+    turn: float = 0.0
+    again: float = 0.0
+    first: int = 0
+    size: int = 0
 
 
-def meeting(mine: Occupancy, others: Iterable[Occupancy]) -> tuple[float, list[float]]:
+#: Places of two transfers at which their banks are compared.
+_PLACES = 8
+
+
+def _in_one_bank(mine: Occupancy, other: Occupancy, parts: tuple[float, float, float, float],
+                 timing: Timing) -> float:
+    """Return how often two transfers are in two rows of one bank, as they go on together.
+
+    ``parts``: from which part on each of them, and how much of it.
+    """
+    banks = timing.page_banks
+    if not (timing.page_bytes and mine.size and other.size):
+        return 1 / banks
+    since, much, there, more = parts
+    meet = 0
+    for index in range(_PLACES):
+        place = (index + 0.5) / _PLACES
+        page = int(mine.first + mine.size * (since + much * place)) // timing.page_bytes
+        beside = int(other.first + other.size * (there + more * place)) // timing.page_bytes
+        meet += page != beside and (page - beside) % banks == 0
+    return meet / _PLACES
+
+
+def meeting(mine: Occupancy, others: Iterable[Occupancy], timing: Timing
+            ) -> tuple[float, list[float]]:
     """Return how much longer a transfer takes, and each of others, where their bursts take turns.
 
     Parameters
@@ -129,17 +161,24 @@ def meeting(mine: Occupancy, others: Iterable[Occupancy]) -> tuple[float, list[f
         One of the read ones, or of the written ones.
     others
         Of the other kind, in their order: one follows another.
+    timing
+        Of the memory.
     """
     now, left = mine.begin, mine.end - mine.begin
+    work = left
     found = []
     late = 0.0  # of the others so far
-    for begin, end, burst, turn in others:
-        turn += mine.turn
-        begin, end = begin + late, end + late
+    for other in others:
+        begin, end, burst = other.begin + late, other.end + late, other.burst
         if begin > now:
             alone = min(left, begin - now)
             now, left = now + alone, left - alone
         pairs = min(left / mine.burst, max(end - now, 0) / burst)
+        turn, again = mine.turn + other.turn, mine.again + other.again
+        if pairs and again:
+            parts = ((work - left) / work, pairs * mine.burst / work,
+                     max(now - begin, 0) / (end - begin), pairs * burst / (end - begin))
+            turn += (again - turn) * _in_one_bank(mine, other, parts, timing)
         found.append(pairs * (mine.burst + turn))
         late += found[-1]
         now, left = now + pairs * (mine.burst + burst + turn), left - pairs * mine.burst

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from celosia.arch.commands import Command
+from celosia.arch.commands import Command, Dma
 from celosia.arch.config import TpuConfig
 from celosia.arch.isa import RecvOp
 from celosia.arch.messages import MessageCommand
@@ -21,14 +21,15 @@ class WindowEntry:
     """An instruction in the window: it has exactly one range that it writes.
 
     ``pace``: cycles from one of its rows to the next, where it writes consecutive rows in their
-    order, and others may follow it; else 0. ``burst``, ``share``: of a load. ``index``: in the
-    timeline. ``asks``: of a load, when its first address could go out. ``leaders``: of a matmul,
-    loads that it follows, and by how many cycles it starts behind their ends at least. ``lost``:
-    cycles that its rows have lost. ``spare``: of a store, those that it may still lose unseen.
+    order, and others may follow it; else 0. ``burst``, ``share``: of a load. ``bytes``: of a
+    transfer, the first, and how many lie from there to the last. ``index``: in the timeline.
+    ``asks``: of a load, when its first address could go out. ``leaders``: of a matmul, loads that
+    it follows, and by how many cycles it starts behind their ends at least. ``lost``: cycles that
+    its rows have lost. ``moved``: those by which it begins later than it was to.
     """
 
-    __slots__ = ("asks", "behind", "burst", "end", "index", "latency", "leaders", "lost", "pace",
-                 "reads", "share", "spare", "turn", "unit", "work", "wrote")
+    __slots__ = ("again", "asks", "behind", "burst", "bytes", "end", "index", "latency", "leaders",
+                 "lost", "moved", "pace", "reads", "share", "turn", "unit", "work", "wrote")
 
     def __init__(self, command: Command, config: TpuConfig):
         self.unit = command.unit
@@ -41,19 +42,15 @@ class WindowEntry:
                 self.reads += (at + first, at + last),
         self.leaders: list[tuple[WindowEntry | WindowMessage, int]] = []
         self.index = -1
-        self.lost = self.spare = 0
+        self.lost = self.moved = 0
+        self.bytes = ((command.addr, command.end - command.addr) if isinstance(command, Dma)
+                      else (0, 0))
         self.pace = 0.0
 
     def follows(self, other: WindowEntry | WindowMessage) -> bool:
         """Whether this reads what the other one writes."""
         first, last = other.wrote
         return any(first <= end and begin <= last for begin, end in self.reads)
-
-    def loses(self, cycles: int) -> int:
-        """Return how much later its end is where its rows wait: it may have cycles to spare."""
-        used = min(self.spare, cycles)
-        self.spare -= used
-        return cycles - used
 
     def early(self) -> int:
         """Return how much later it must begin for what has become of its leaders."""
@@ -63,7 +60,7 @@ class WindowEntry:
     def occupancy(self) -> Occupancy:
         """Return when this transfer has the memory outside the chip."""
         end = self.end - self.behind
-        return Occupancy(end - self.work, end, self.burst, self.turn)
+        return Occupancy(end - self.work, end, self.burst, self.turn, self.again, *self.bytes)
 
     def conflicts(self, other: WindowEntry | WindowMessage) -> bool:
         """Whether one of the two writes what the other reads or writes."""

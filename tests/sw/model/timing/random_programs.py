@@ -26,8 +26,9 @@ CHIPS |= {"nano, folded": replace(CHIPS["nano"], lanes=2),
 MEMORIES = {
     "fast": Timing(read_latency=10, write_latency=1), "usual": Timing(),
     "few bursts": Timing(read_latency=90, outstanding=2, bank_conflicts=False, ahead=5),
-    "SDRAM": Timing(read_latency=14, outstanding=3, beat_cycles=2, shared=True, turn_cycles=5.5,
-                    page_bytes=1024, page_cycles=6, refresh_interval=500, refresh_cycles=20)}
+    "SDRAM": Timing(read_latency=14, outstanding=3, beat_cycles=2, shared=True, turn_cycles=4,
+                    page_bytes=1024, page_cycles=6, page_banks=4, refresh_interval=500,
+                    refresh_cycles=20)}
 SEEDS = range(3)
 
 

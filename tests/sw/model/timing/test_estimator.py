@@ -158,3 +158,18 @@ def test_counters():
     assert counters["instructions"] == result.instructions == 6
     assert (counters["bytes_read"], counters["bytes_written"]) == (2 * 4 * 64, 15)
     assert (counters["load_busy"], counters["vpu_busy"], counters["store_busy"]) == (16, 32, 3)
+
+
+@pytest.mark.parametrize(("config", "rows", "apart"), [
+    ("core4", 7, 14), ("core4", 4, 11), ("core4", 8, 8), ("core4", 12, 12)])
+def test_a_matmul_waits_for_the_sums_that_it_adds_to(config, rows, apart):
+    """As the RTL of core4 with one lane does: a row that comes again within eight cycles waits, and
+    with it all behind it.
+    """
+    chip = dataclasses.replace(PRESETS[config], lanes=1)
+
+    def some(count: int) -> int:
+        return cycles(*[insn("matmul", acc=0, acts=16 * i, w=600, wrows=4, n0=rows, fmt="bf16",
+                             accumulate=1) for i in range(count)], config=chip)
+
+    assert some(20) - some(10) == 10 * max(apart, 8)
