@@ -473,10 +473,9 @@ class Estimator:
             start = max(start, began + lead + (apart == 0))
             if constant_bank(before.acts, self._config.banks) is not None:
                 start = max(start, began + before.length + command.weights.length - apart)
-        if before is not None and command.accumulate and before.accumulate:
-            # A row that comes again too soon waits, and so do those behind it.
-            again = repeats(self._config)
-            if before.length < again and command.acc == before.acc:
-                start = max(start, began + before.length + again - 1)
+        if (before is not None and command.accumulate and before.accumulate
+                and before.length < repeats(self._config) and command.acc == before.acc):
+            # A row that comes again too soon waits for the last one of before, and the weights do.
+            start = max(start, began + before.length + max(before.length, lead))
         self._wave = command, start
         return start
