@@ -20,6 +20,9 @@ _OUTSTANDING = 4
 _CHOOSE, _UPKEEP = 1, 2
 #: Cycles before the doorbell: a host behind a serial line is slower than any fetch.
 _AHEAD = 10_000
+#: Cycles beside CAS from a word that is read to one that is written, in rows that are open:
+#: measured with loads and stores of single beats at once, in other banks.
+_TURN = 2
 #: Bytes of a word of an SDRAM.
 _WORD = 2
 
@@ -50,7 +53,7 @@ def memory_timing(board: Board, config: TpuConfig, freq_hz: int | None = None) -
     return Timing(
         read_latency=_READ + cycles.cas + pads.cycles + words, write_latency=_WRITE + words,
         outstanding=_OUTSTANDING, beat_cycles=words, shared=True,
-        turn_cycles=cycles.cas + 2, ahead=_AHEAD,
+        turn_cycles=cycles.cas + _TURN, ahead=_AHEAD,
         page_bytes=_WORD << device.column_bits, page_cycles=page, page_banks=1 << device.bank_bits,
         # It closes the rows of all that go on: mostly two.
         refresh_interval=cycles.interval,

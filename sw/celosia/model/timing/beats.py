@@ -14,10 +14,11 @@ from celosia.arch.streams import Stream
 from celosia.arch.vector import ROW_SRCS, STREAM_SRCS
 from celosia.model.timing.ports import Asks, banks_of, merged, port_of, step_of
 
-__all__ = ["IDLE", "WRITTEN", "Played", "VectorRows", "play", "played_alone"]
+__all__ = ["IDLE", "READER", "WRITTEN", "Played", "VectorRows", "play", "played_alone"]
 
-#: From the last beat that is written to the end of the instruction.
-WRITTEN = 2
+#: On a chip that is cut, cycles of registers before a reader; on each, from the last beat that is
+#: written to the end of the instruction.
+READER, WRITTEN = 4, 2
 _NEVER, _ALWAYS = -1 << 40, 1 << 40
 _NOTHING = b""
 #: Cycles after which nothing is left of an instruction.

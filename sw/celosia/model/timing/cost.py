@@ -17,7 +17,7 @@ from celosia.arch.streams import Stream
 from celosia.arch.vector import INDEXED_OPS, Reduce, VectorOp
 from celosia.arch.words import ceil_div
 from celosia.model.timing.banks import lost_by_repeats
-from celosia.model.timing.beats import WRITTEN, VectorRows, played_alone
+from celosia.model.timing.beats import READER, WRITTEN, VectorRows, played_alone
 from celosia.model.timing.memory import Timing, pages
 
 __all__ = ["ASKS", "HANDOVER", "ISSUES", "LANDS", "LEADERS", "ROOM", "Cost", "cost",
@@ -27,7 +27,6 @@ __all__ = ["ASKS", "HANDOVER", "ISSUES", "LANDS", "LEADERS", "ROOM", "Cost", "co
 #: and drain.
 _STORE, _MATMUL = 11, 2
 _GATHER, _SCATTER = 4, 2  # more of the vector unit, for indices
-_READER = 4  # cycles of registers that cut a reader
 #: From one addition to an accumulator row to the next one to the same row, beside the sum's cycles.
 _REPEAT = 3
 #: Of a load: until its first address goes out, and from its last beat until its rows are there.
@@ -171,7 +170,7 @@ def _dma(command: Dma, config: TpuConfig, timing: Timing) -> Cost:
     if isinstance(command, Load):
         occupied = max(occupied, beats + _stalls(
             command.addr % config.bus_bytes, command.pitch, command.row_bytes, command.rows,
-            (config.bus_bytes, config.dim * command.row_bytes // command.cols)))
+            (config.bus_bytes, config.dim * command.fmt.nbytes)))
     # (The compiler asks what nothing costs, too.)
     bursts = max(1, command.rows * ceil_div(beats, max(1, command.rows) * _BURST_BEATS))
     if not isinstance(command, Load):
@@ -244,7 +243,7 @@ def _vector(command: Vector, config: TpuConfig, timing: Timing) -> Cost:
     alone = played_alone(rows if timing.bank_conflicts else rows.apart, config)
     # From the first request to the last, and to the end.
     occupied = alone.read + 1 + config.cut
-    latency = _READER * config.cut + alone.last + WRITTEN
+    latency = READER * config.cut + alone.last + WRITTEN
     if command.op == VectorOp.ROTATE and fold > 1:
         occupied += command.length  # the first beat of each row once more
         latency += command.length
@@ -260,7 +259,7 @@ def _vector(command: Vector, config: TpuConfig, timing: Timing) -> Cost:
     if command.op in INDEXED_OPS:
         occupied += 1
         # The indexes of a gather come through a reader before its rows do.
-        latency += (_GATHER + _READER * config.cut + config.small
+        latency += (_GATHER + READER * config.cut + config.small
                     if command.op == VectorOp.GATHER else _SCATTER)
     fill = config.dim * fold + 1 if command.op == VectorOp.TRANSPOSE else 0
     return Cost(max(check, _CHECK_VECTOR), occupied, latency, fill=fill, singles=rows.singles)

@@ -40,6 +40,7 @@ from celosia.model.timing.events import Reason, Timeline
 from celosia.model.timing.fetch import BLOCK, Fetch
 from celosia.model.timing.memory import Occupancy, Timing, meeting
 from celosia.model.timing.rows import PlayedTransfer, RowsUnderWay
+from celosia.model.timing.transfers import QUEUED
 from celosia.model.timing.window import SPACE_BITS, WindowEntry, WindowMessage
 
 __all__ = ["Estimator"]
@@ -48,8 +49,6 @@ __all__ = ["Estimator"]
 _START, _HALT, _FENCE, _READ = 3, 3, 1, 6  # doorbell to first fetch; behind all that is done
 #: From the scalar unit's coming to a block until those that have room then are asked for.
 _FETCH = 5
-#: Beats that a load has taken, but not yet written.
-_QUEUED = 4
 #: From an entry's being offered to the scoreboard until it has been compared.
 _COMPARED = 2
 #: Units whose instructions are late where those of a unit became late.
@@ -100,9 +99,9 @@ class Estimator:
         self._links: dict[int, int] = {}  # when each unit of a port is free
         self._arrived = 0
         self._taken = self._checked = 0  # when the checker took an instruction; when it is free
-        self._before: tuple[Vector, WindowEntry] | None = None  # of the vector unit
+        self._before: Vector | None = None  # of the vector unit
         self._wave: tuple[Matmul | None, int] = None, 0  # the matmul before, and its first cycle
-        self._rows = RowsUnderWay(config)
+        self._rows = RowsUnderWay(config, meet=timing.bank_conflicts)
         self._again = _NEVER  # from when on rows have been put off since they were played
         #: Loads that may be under way.
         self._loads: deque[WindowEntry] = deque(maxlen=2 * config.window)
@@ -204,16 +203,11 @@ class Estimator:
                 reason, blamed = Reason.UNIT, self._latest[unit]
             else:
                 resolved = plain
-            if self._timing.bank_conflicts:
-                vector = self._rows.vector(command, entry, min(start, resolved), latency, fill)
-                latency = max(vector.end, self._done[unit] + 1) - start
-                waited = vector.late
-                occupied = max(occupied - singles * (start == self._free[unit]),
-                               vector.free - start)
-            elif start == self._free[unit]:  # its rows are right behind those of the one before
-                occupied -= singles
-                latency = max(latency - singles, self._done[unit] + occupied - start)
-            self._before = command, entry
+            vector = self._rows.vector(command, entry, min(start, resolved), latency, fill)
+            latency, waited = max(vector.end, self._done[unit] + 1) - start, vector.late
+            # Right behind another one single rows are read while that still is in the lanes.
+            occupied = max(occupied - singles * (start == self._free[unit]), vector.free - start)
+            self._before = command
         elif isinstance(command, Matmul):
             start = self._behind(command, start, lead)
             if start > resolved:
@@ -240,8 +234,7 @@ class Estimator:
         self._window = window
         if self._timing.shared and isinstance(command, Dma):
             self._share(entry)
-        if self._timing.bank_conflicts:
-            self._meet(command, entry, occupied)
+        self._meet(command, entry, occupied)
         if self._done[unit] > self.last:
             self.last = self._done[unit]
 
@@ -324,7 +317,7 @@ class Estimator:
             if other.end - LANDS > comes:
                 begins = other.end - other.latency + ASKS + timing.way
                 # What a load writes row by row it has in store while other beats come.
-                late = int(fetch.last - max(begins, comes) - _QUEUED * (1 / other.share - 1))
+                late = int(fetch.last - max(begins, comes) - QUEUED * (1 / other.share - 1))
                 if late > 0:
                     self._delay(Unit.LOAD, comes + LANDS, late, begun=comes > begins)
                 break
@@ -355,7 +348,7 @@ class Estimator:
                 self._hold(transfer)
         elif isinstance(command, Matmul):
             asks = rows.matmul(command, entry)
-            begins = min(each.first for each in asks.values())
+            begins = min((each.first for each in asks.values()), default=begins)
             self._play(begins, {*asks})
         else:
             self._hold_again(begins, rows.vectors[-1].rows.ports)
@@ -455,7 +448,7 @@ class Estimator:
         """Return start and fill of a vector instruction behind the one before it in its unit."""
         free = self._free[Unit.VPU]
         if self._before is not None:
-            before, _ = self._before
+            before = self._before
             if fill and start == free and before.op == command.op:
                 fill = 0
             if before.reduce >= Reduce.LANES and command.reduce < Reduce.LANES:

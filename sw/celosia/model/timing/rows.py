@@ -10,19 +10,19 @@ from collections.abc import Iterator
 from celosia.arch.commands import Dma, Matmul, Vector
 from celosia.arch.config import TpuConfig
 from celosia.arch.isa import Unit
-from celosia.model.timing.beats import IDLE, WRITTEN, Played, VectorRows, play, played_alone
+from celosia.model.timing.beats import IDLE, READER, WRITTEN, Played, VectorRows, play, played_alone
 from celosia.model.timing.ports import Asks, array_asks, banks_of, merged, port_of, step_of
 from celosia.model.timing.transfers import loaded, stored
 from celosia.model.timing.window import WindowEntry
 
 __all__ = ["PlayedTransfer", "PlayedVector", "RowsUnderWay"]
 
-#: Of the RTL: from the start of a vector instruction to its first request on a chip that is cut;
-#: from that of a store to its first one on a chip that is not; rows of a store that may wait for
-#: the bus (hw/celosia_hw/dma/rows.py), on a chip that is cut as well.
-_READER, _ASKED, _AHEAD, _AHEAD_CUT = 4, 2, 4, 8
-#: A cycle that does not come; any step.
-_NEVER, _ANY = 1 << 60, -1
+#: Of the RTL: from the start of a store to its first request on a chip with all its lanes; rows of
+#: a store that may wait for the bus (hw/celosia_hw/dma/rows.py), on a chip that is cut as well.
+_ASKED, _AHEAD, _AHEAD_CUT = 2, 4, 8
+#: Ports of the memories, and with those of a reader that is apart; a cycle that does not come; any
+#: step.
+_PORTS, _NEVER, _ANY = 8, 1 << 60, -1
 
 
 class PlayedVector:
@@ -43,7 +43,7 @@ class PlayedVector:
 
     def __init__(self, entry: WindowEntry, rows: VectorRows, config: TpuConfig, start: int,
                  latency: int, fill: int):
-        self._first = _READER * config.cut  # from its start to its first request
+        self._first = READER * config.cut  # from its start to its first request
         self.entry, self.rows, self.played = entry, rows, IDLE
         self.alone = played_alone(rows, config)
         self._start = start + self._first
@@ -136,16 +136,24 @@ class PlayedTransfer:
 class RowsUnderWay:
     """What is under way, in the order of the program.
 
+    Parameters
+    ----------
+    config
+        Of the chip.
+    meet
+        Whether rows that meet in a bank wait for one another.
+
     Attributes
     ----------
     vectors, transfers
         Those that may have to be played again.
     """
 
-    def __init__(self, config: TpuConfig):
-        self._config = config
+    def __init__(self, config: TpuConfig, *, meet: bool = True):
+        self._config, self._meet = config, meet
         #: By port, what matmuls asked of it, and how far they had been put off then.
-        self._array: list[deque[tuple[WindowEntry, Asks, int]]] = [deque() for _ in range(4)]
+        self._array: list[deque[tuple[WindowEntry, Asks, int]]] = [
+            deque() for _ in range(_PORTS)]
         self.vectors: deque[PlayedVector] = deque()
         self.transfers: deque[PlayedTransfer] = deque()
 
@@ -180,6 +188,8 @@ class RowsUnderWay:
 
     def matmul(self, command: Matmul, entry: WindowEntry) -> dict[int, Asks]:
         """Add a matmul; return what it asks for, by port."""
+        if not self._meet:
+            return {}
         asks = array_asks(command, self._config, entry.end - entry.latency, entry.end)
         for port, each in asks.items():
             self._array[port].append((entry, each, entry.moved))
@@ -192,7 +202,8 @@ class RowsUnderWay:
         ``start``, ``latency``: when it could start if its unit were free, and how long it takes by
         itself. ``fill``: see `Cost`.
         """
-        vector = PlayedVector(entry, VectorRows.of(command, self._config), self._config, start,
+        rows = VectorRows.of(command, self._config)
+        vector = PlayedVector(entry, rows if self._meet else rows.apart, self._config, start,
                               latency, fill)
         self.vectors.append(vector)
         self.play(len(self.vectors) - 1)
@@ -215,7 +226,7 @@ class RowsUnderWay:
     def transfer(self, command: Dma, entry: WindowEntry, occupied: int) -> PlayedTransfer | None:
         """Add a transfer; none is returned where its rows have the time to wait."""
         each = occupied / command.chip(self._config.dim).length
-        if each > 2 and self._config.banks > 1:
+        if not self._meet or (each > 2 and self._config.banks > 1):
             return None
         self.transfers.append(PlayedTransfer(command, entry, self._config, each))
         return self.transfers[-1]

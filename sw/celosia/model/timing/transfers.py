@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-__all__ = ["loaded", "stored"]
+__all__ = ["QUEUED", "loaded", "stored"]
 
-#: Beats of a load that wait to be written.
-_QUEUED = 4
+#: Beats that a load has taken, but not yet written.
+QUEUED = 4
 
 
 @lru_cache(maxsize=1 << 12)
@@ -24,7 +24,7 @@ def loaded(rows: bytes, each: float, least: float, busy: bytes) -> int:
         Banks that others have the first right to, of each cycle.
     """
     size, cycle, comes, written = len(busy), -1, -least, list[int]()
-    queued = max(1, int(_QUEUED / least))
+    queued = max(1, int(QUEUED / least))
     for index, bank in enumerate(rows):
         comes = max(comes + least, index * each)
         if index >= queued:

@@ -120,3 +120,17 @@ def test_what_is_over_is_forgotten_but_not_what_one_under_way_has_met():
     rows.forget(900)
     assert ([*rows.vectors], [*rows.transfers]) == ([second], [])
     assert store not in rows.transfers
+
+
+def test_where_no_rows_meet_none_wait():
+    """As `Timing.bank_conflicts` is for who asks what they cost."""
+    rows, second = RowsUnderWay(FOLDED, meet=False), VectorOperand(Src.ACC, 8,
+                                                                   Stream.linear(8, COUNTS))
+    assert matmul(rows, FOLDED, 130) == {}
+    assert vector(rows, FOLDED).late == 0
+    assert rows.transfer(STORE, entry(STORE, FOLDED, 160, 55), 32) is None
+    command = Vector(VECTOR.op, Post.NONE, Dst.ACC, VECTOR.dst, (VECTOR.sources[0], second, NONE),
+                     0, COUNTS)
+    found, others = (each.vector(command, entry(command, FOLDED, 500, 160), 400, 160, 0)
+                     for each in (rows, RowsUnderWay(FOLDED)))
+    assert found.alone.last < others.alone.last
