@@ -15,7 +15,7 @@ from celosia.arch.legality import rules
 from celosia.arch.streams import Strides
 from celosia.arch.vector import Post, VectorOp, operand_names
 
-__all__ = ["Decoded", "decode_checked", "flaw"]
+__all__ = ["Decoded", "decode_checked", "flaw", "opcodes"]
 
 _ZERO = Imm(0)
 #: Fields of an instruction that name a value, with the values that there are.
@@ -87,7 +87,7 @@ class Decoded:
 
 
 @cache
-def _opcodes(ports: int) -> frozenset[int]:
+def opcodes(ports: int) -> frozenset[int]:
     """Return the opcodes of a chip with so many ports."""
     return frozenset(int(each.opcode) for each in isa.instructions(ports))
 
@@ -96,7 +96,7 @@ def _opcodes(ports: int) -> frozenset[int]:
 def decode_checked(config: TpuConfig, code: bytes) -> Decoded:
     """Decode 32 bytes as the chip ``config`` does; never raises, faults are in the result."""
     opcode = code[0] & (1 << isa.OPCODE_BITS) - 1
-    if opcode not in _opcodes(config.ports):
+    if opcode not in opcodes(config.ports):
         return Decoded(None, Fault.ILLEGAL_OPCODE, opcode)
     try:
         insn = decode(code)

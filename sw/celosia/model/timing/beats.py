@@ -10,7 +10,7 @@ from celosia.arch.commands import DST_MEM, SRC_MEM, Vector
 from celosia.arch.config import TpuConfig
 from celosia.arch.isa import Mem
 from celosia.arch.lane import in_flight, lane_latency, read_ahead
-from celosia.arch.streams import Stream
+from celosia.arch.streams import Stream, Strides
 from celosia.arch.vector import ROW_SRCS, STREAM_SRCS
 from celosia.model.timing.ports import Asks, banks_of, merged, port_of, step_of
 
@@ -33,6 +33,14 @@ def _sources(command: Vector) -> tuple[list[tuple[Mem, Stream]], list[tuple[Mem,
         [(SRC_MEM[kind], stream) for kind, stream in found if kind in kinds]
         for kinds in (STREAM_SRCS, ROW_SRCS))
     return streams, singles
+
+
+#: First bank of a stream, its counts and strides.
+_Shape = tuple[int, tuple[int, ...], Strides]
+
+
+def _shape(stream: Stream, banks: int) -> _Shape:
+    return stream.base % banks, stream.counts, stream.strides
 
 
 class VectorRows(NamedTuple):
@@ -60,30 +68,15 @@ class VectorRows(NamedTuple):
     @staticmethod
     def of(command: Vector, config: TpuConfig) -> VectorRows:
         """Return those of an instruction. Rows that come by indexes are left out."""
-        fold, banks = config.fold, config.banks
         streams, singles = _sources(command)
-        streams = [(mem, stream) for mem, stream in streams if stream.length == command.length]
-        length, before = command.length * fold, ((len(singles) + 1) // 2) * fold
-        port, writes = port_of(DST_MEM[command.kind], True), _NOTHING
-        uses: list[tuple[int, int]] = []
-        if command.dst.length == command.length:
-            writes = banks_of(command.dst, banks, fold)
-            uses.append((port, step_of(command.dst, banks)))
-        sides: list[tuple[bytes, bytes]] = []
-        for side in (0, 1):
-            rows = ports = _NOTHING
-            for mem, single in singles[side::2]:
-                rows += bytes((1 << single.base % banks,)) * fold
-                ports += bytes((port_of(mem, False),)) * fold
-            rows, ports = rows.ljust(before, b"\0"), ports.ljust(before, b"\0")
-            for mem, stream in streams[side:side + 1]:
-                rows += banks_of(stream, banks, fold)
-                ports += bytes((port_of(mem, False),)) * length
-                uses.append((port_of(mem, False), step_of(stream, banks)))
-            sides.append((rows.ljust(before + length, b"\0"), ports.ljust(before + length, b"\0")))
-        steps = {used: step for used, step in uses if fold == 1
-                 and all(other == step for port, other in uses if port == used)}
-        return VectorRows((sides[0], sides[1]), before, writes, port, tuple(steps.items()))
+        banks = config.banks
+        return _rows(
+            tuple((mem, _shape(stream, banks)) for mem, stream in streams
+                  if stream.length == command.length),
+            tuple((mem, single.base % banks) for mem, single in singles),
+            DST_MEM[command.kind],
+            _shape(command.dst, banks) if command.dst.length == command.length else None,
+            command.length, config.fold, banks)
 
     @property
     def apart(self) -> VectorRows:
@@ -100,6 +93,33 @@ class VectorRows(NamedTuple):
     def ports(self) -> frozenset[int]:
         """The ports in which it may lose more than a cycle."""
         return _ports(self)
+
+
+@lru_cache(maxsize=1 << 10)
+def _rows(streams: tuple[tuple[Mem, _Shape], ...], singles: tuple[tuple[Mem, int], ...],
+          to: Mem, dst: _Shape | None, rows: int, fold: int, banks: int) -> VectorRows:
+    length, before = rows * fold, ((len(singles) + 1) // 2) * fold
+    port, writes = port_of(to, True), _NOTHING
+    uses: list[tuple[int, int]] = []
+    if dst is not None:
+        writes = banks_of(Stream(*dst), banks, fold)
+        uses.append((port, step_of(Stream(*dst), banks)))
+    sides: list[tuple[bytes, bytes]] = []
+    for side in (0, 1):
+        beats = ports = _NOTHING
+        for mem, bank in singles[side::2]:
+            beats += bytes((1 << bank,)) * fold
+            ports += bytes((port_of(mem, False),)) * fold
+        beats, ports = beats.ljust(before, b"\0"), ports.ljust(before, b"\0")
+        for mem, shape in streams[side:side + 1]:
+            stream = Stream(*shape)
+            beats += banks_of(stream, banks, fold)
+            ports += bytes((port_of(mem, False),)) * length
+            uses.append((port_of(mem, False), step_of(stream, banks)))
+        sides.append((beats.ljust(before + length, b"\0"), ports.ljust(before + length, b"\0")))
+    steps = {used: step for used, step in uses if fold == 1
+             and all(other == step for port, other in uses if port == used)}
+    return VectorRows((sides[0], sides[1]), before, writes, port, tuple(steps.items()))
 
 
 @lru_cache(maxsize=1 << 10)
@@ -148,12 +168,14 @@ class Played(NamedTuple):
 
     def later(self, cycles: int) -> Played:
         """Return the same so many cycles later."""
-        p, q = (_Reader(made + cycles, asked + cycles, tuple(cycle + cycles for cycle in entered))
-                for made, asked, entered in self.readers)
+        if not cycles:
+            return self
+        p, q = [_Reader(made + cycles, asked + cycles, tuple([each + cycles for each in entered]))
+                for made, asked, entered in self.readers]
         return Played(self.last + cycles,
-                      tuple((port, asks.later(cycles)) for port, asks in self.asks), (p, q),
+                      tuple([(port, asks.later(cycles)) for port, asks in self.asks]), (p, q),
                       self.read + cycles, self.begun + cycles, self.entered + cycles,
-                      tuple(cycle + cycles for cycle in self.freed))
+                      tuple([each + cycles for each in self.freed]))
 
 
 _RESTS = _Reader(_NEVER, _NEVER, ())
@@ -200,36 +222,38 @@ class _Reading:
         ``other``: the banks that another reader asks for before this one, which are known for
         cycles before ``until``; for ``beat``, which is waited for, they are known.
         """
-        at, entered, cut = self.at, self.entered, self._cut
-        while (index := len(at)) < limit and self._count < len(entered):
-            bank = self._rows[index]
-            if bank:
-                made = max(self._made + 1, -cut)
-                credit = entered[self._count] + self._back
-                if credit > made:  # it rests until there are two
-                    if self._count + 1 >= len(entered):
-                        return
-                    made = entered[self._count + 1] + self._back
-                if cut and index > 1:
-                    made = max(made, at[index - 2] + 1)
-                port = self._ports[index]
-                mine, others = self._busy.get(port, _NOTHING), other.get(port, _NOTHING)
-                since = cycle = max(made + cut, self.asked + 1)
-                size, more = len(mine), len(others)
-                while (cycle < size and mine[cycle] & bank) or (
-                        cycle < more and others[cycle] & bank):
-                    cycle += 1
-                if cycle >= until and index > beat:
-                    return
-                self._made = made
-                self._count += 1
-                mark = self.marks.setdefault(port, bytearray())
+        at, entered, rows, back, cut = self.at, self.entered, self._rows, self._back, self._cut
+        index, count, made, cycle = len(at), self._count, self._made, self.asked
+        places, port = len(entered), -1
+        while index < limit and count < places:
+            if bank := rows[index]:
+                if self._ports[index] != port:
+                    port = self._ports[index]
+                    mine, others = self._busy.get(port, _NOTHING), other.get(port, _NOTHING)
+                    size, more = len(mine), len(others)
+                    mark = self.marks.setdefault(port, bytearray())
+                asks = made + 1 if made >= -cut else -cut
+                if entered[count] + back > asks:  # it rests until there are two
+                    if count + 1 >= places:
+                        break
+                    asks = entered[count + 1] + back
+                if cut and index > 1 and at[index - 2] >= asks:
+                    asks = at[index - 2] + 1
+                since = grant = asks + cut if asks + cut > cycle else cycle + 1
+                while (grant < size and mine[grant] & bank) or (
+                        grant < more and others[grant] & bank):
+                    grant += 1
+                if grant >= until and index > beat:
+                    break
+                made, cycle = asks, grant
+                count += 1
                 if len(mark) <= cycle:
                     mark.extend(bytes(cycle + 64 - len(mark)))
-                for asks in range(since, cycle + 1):
-                    mark[asks] |= bank
-                self.asked = cycle
-            at.append(self.asked)
+                for each in range(since, cycle + 1):
+                    mark[each] |= bank
+            at.append(cycle)
+            index += 1
+        self._count, self._made, self.asked = count, made, cycle
 
     def left(self) -> _Reader:
         """Return what it leaves behind."""
@@ -266,45 +290,49 @@ def _play(rows: VectorRows, config: TpuConfig, asked: tuple[tuple[int, bytes], .
     busy, cut, room = dict(asked), config.cut, in_flight(config)
     through = lane_latency(config) + 1 + cut  # from the lanes' entrance to the port
     p = _Reading(rows.reads[0], config, False, before.readers[0], busy)
+    by_p, by_q = rows.reads[0][0], rows.reads[1][0]
     # What the instruction before still asks for through P comes before Q's.
     behind = dict(busy)
-    if any(rows.reads[1][0]):
+    if any(by_q):
         for port, asks in before.asks:
             behind[port] = merged([Asks(0, busy.get(port, _NOTHING)), asks], 0)
     q = _Reading(rows.reads[1], config, True, before.readers[1], behind)
     freed = [_NEVER] * (room - len(before.freed)) + [*before.freed]
     entered, wrote = before.entered + cut, before.last
     writes, mine, written, first = rows.writes, busy.get(rows.port, _NOTHING), bytearray(), 0
-    size, singles, begun = len(mine), rows.singles, _NEVER
-    count, second = len(rows.reads[0][0]), any(rows.reads[1][0][singles:])
-    for beat, (by_p, by_q) in enumerate(zip(rows.reads[0][0], rows.reads[1][0], strict=True)):
-        if second or beat >= len(p.at):
+    size, singles, begun, count = len(mine), rows.singles, _NEVER, len(by_p)
+    until = count if any(by_q[singles:]) else singles  # Q's beats
+    p_at, q_at, least, later_p, later_q = p.at, q.at, p.latency, p.latency, q.latency
+    for beat in range(count):
+        if len(q_at) <= beat < until:
             p.ahead(count, {}, beat, _ALWAYS)
-        if second or beat < singles:
-            q.ahead(len(p.at), p.marks, beat, _ALWAYS if len(p.at) == count else entered + p.next)
+            q.ahead(len(p_at), p.marks, beat, _ALWAYS if len(p_at) == count else entered + p.next)
+        elif beat >= len(p_at):
+            p.ahead(count, {}, beat, _ALWAYS)
         # One that reads nothing waits for its command as long.
-        cycle = max(entered + 1, p.latency)
-        if by_p:
-            cycle = max(cycle, p.at[beat] + p.latency)
-        if by_q:
-            cycle = max(cycle, q.at[beat] + q.latency)
-        if beat >= singles:
-            cycle = max(cycle, freed[beat - singles] + 1)
+        cycle = entered + 1 if entered >= least else least
+        if by_p[beat] and p_at[beat] + later_p > cycle:
+            cycle = p_at[beat] + later_p
+        if by_q[beat] and q_at[beat] + later_q > cycle:
+            cycle = q_at[beat] + later_q
+        if beat >= singles and freed[beat - singles] >= cycle:
+            cycle = freed[beat - singles] + 1
         entered = cycle
         if not beat:
             begun = cycle
-        if by_p:
+        if by_p[beat]:
             p.entered.append(cycle)
-        if by_q:
+        if by_q[beat]:
             q.entered.append(cycle)
         if beat >= singles:
-            asks = wrote = max(cycle + through, wrote + 1)
+            asks = wrote = cycle + through if cycle + through > wrote else wrote + 1
             if writes:
                 bank = writes[beat - singles]
                 while wrote < size and mine[wrote] & bank:
                     wrote += 1
                 first = first or asks
-                written.extend(bytes(asks - first - len(written)))
+                if asks - first > len(written):
+                    written.extend(bytes(asks - first - len(written)))
                 written.extend(bytes((bank,)) * (wrote + 1 - asks))
             freed.append(asks - 1 if cut else wrote)
     steps = dict(rows.steps)
@@ -315,7 +343,7 @@ def _play(rows: VectorRows, config: TpuConfig, asked: tuple[tuple[int, bytes], .
              for reader in (p, q) if port in reader.marks], 0), steps.get(port, 0))))
     if written:
         found.append((rows.port, Asks(first, bytes(written), steps.get(rows.port, 0))))
-    read = p.asked if any(rows.reads[0][0]) else entered - p.latency
+    read = p.asked if any(by_p) else entered - p.latency
     return Played(wrote, tuple(found), (p.left(), q.left()), read, begun, entered,
                   tuple(freed[-room:]))
 

@@ -342,7 +342,8 @@ class Estimator:
     def _meet(self, command: Command, entry: WindowEntry, occupied: int) -> None:
         """Delay what waits in a port for rows of the array or of the vector unit."""
         rows, begins = self._rows, entry.end - entry.latency
-        rows.forget(self._checked)
+        if not isinstance(command, Matmul):  # who looks for what is under way comes less often
+            rows.forget(self._checked)
         if isinstance(command, Dma):
             if (transfer := rows.transfer(command, entry, occupied)) is not None:
                 self._hold(transfer)
@@ -351,7 +352,7 @@ class Estimator:
             begins = min((each.first for each in asks.values()), default=begins)
             self._play(begins, {*asks})
         else:
-            self._hold_again(begins, rows.vectors[-1].rows.ports)
+            self._hold_again(begins, rows.vectors[-1].ports.keys())
         for _ in range(_TIMES):
             if self._again == _NEVER:
                 break
@@ -365,14 +366,14 @@ class Estimator:
         """
         vectors = self._rows.vectors
         first = next((place for place, vector in enumerate(vectors) if vector.entry.end > since
-                      and not ports.isdisjoint(vector.rows.ports)), len(vectors))
+                      and not ports.isdisjoint(vector.ports)), len(vectors))
         late = 0
         for place in range(first, len(vectors)):
             vector = self._rows.play(place)
             entry, before = vector.entry, late
             late = vector.end - entry.end
             if late:
-                ports = ports | vector.rows.ports
+                ports = ports | vector.ports.keys()
                 entry.end += late
                 entry.lost += late - before
                 if self._timeline is not None:
@@ -414,6 +415,7 @@ class Estimator:
                 ended = other.end - LANDS
             if unit in (Unit.MXU, Unit.VPU):
                 self._again = min(self._again, other.end - other.latency)
+                self._rows.moves += 1
             other.end += cycles
             if not begun or late:
                 other.moved += cycles
@@ -436,11 +438,10 @@ class Estimator:
         """Delay what conflicts with an instruction that has become later, and begins behind it."""
         later = False
         for other in self._window:
-            if (later and isinstance(other, WindowEntry) and other.unit in _PUSHED[first.unit]
-                    and other.conflicts(first)):
+            if later and isinstance(other, WindowEntry) and other.unit in _PUSHED[first.unit]:
                 lead = self._config.dim if other.unit == Unit.MXU else 0
                 end = first.end + HANDOVER + lead + other.latency + other.lost
-                if end > other.end:
+                if end > other.end and other.conflicts(first):
                     self._delay(other.unit, other.end - 1, end - other.end, begun=False)
             later = later or other is first
 

@@ -43,6 +43,10 @@ def port_of(mem: Mem, write: bool) -> int:
     return 2 * mem + write
 
 
+_READ_ACTS, _READ_SUMS, _WRITE_SUMS = (
+    port_of(Mem.UB, False), port_of(Mem.ACC, False), port_of(Mem.ACC, True))
+
+
 @lru_cache(maxsize=1 << 12)
 def _banks_of(counts: tuple[int, ...], strides: tuple[int, ...], base: int, banks: int,
               beats: int) -> bytes:
@@ -80,9 +84,9 @@ def array_asks(command: Matmul, config: TpuConfig, start: int, end: int) -> dict
         weights = banks_of(command.weights, count)
         follows = (command.acts.base - command.weights.base - len(weights)) % count == 0
         acts = Asks(acts.first - len(weights), weights + acts.banks, acts.step * follows)
-    found = {port_of(Mem.ACC, True): acc, port_of(Mem.UB, False): acts}
+    found = {_WRITE_SUMS: acc, _READ_ACTS: acts}
     if command.accumulate:
-        found[port_of(Mem.ACC, False)] = acc.later(-_SUMMED - config.sum_cycles)
+        found[_READ_SUMS] = acc.later(-_SUMMED - config.sum_cycles)
     return found
 
 

@@ -13,13 +13,13 @@ from dataclasses import dataclass, field
 from celosia.arch.commands import Command, Dma, Matmul, Store
 from celosia.arch.config import TpuConfig
 from celosia.arch.faults import Fault
-from celosia.arch.isa import Opcode, instructions
+from celosia.arch.isa import Opcode
 from celosia.arch.messages import MessageCommand
 from celosia.arch.registers import UNIT_NAMES
 from celosia.arch.words import WORD_MASK
 from celosia.model.checks import EVERYWHERE, Stop, check
 from celosia.model.control import ScalarInterpreter
-from celosia.model.decode import Decoded, flaw
+from celosia.model.decode import Decoded, flaw, opcodes
 from celosia.model.timing import Timeline, Timing
 from celosia.program import Program
 
@@ -153,7 +153,7 @@ class ProgramWalk(ScalarInterpreter):
         if self.pc >= len(self._insns):
             raise Stop(Fault.PC_RANGE, self.pc)
         insn = self._insns[self.pc]
-        if insn.instruction not in instructions(self._config.ports):
+        if insn.instruction.opcode not in opcodes(self._config.ports):
             raise Stop(Fault.ILLEGAL_OPCODE, insn.instruction.opcode)
         if wanted := flaw(self._config, insn):
             raise Stop(Fault.ILLEGAL_FIELD, wanted=wanted)

@@ -54,6 +54,8 @@ class WindowEntry:
 
     def early(self) -> int:
         """Return how much later it must begin for what has become of its leaders."""
+        if not self.leaders:
+            return 0
         begins = self.end - self.latency
         return max((begins, *(leader.end + apart for leader, apart in self.leaders))) - begins
 

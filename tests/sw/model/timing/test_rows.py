@@ -17,6 +17,7 @@ WIDE = preset("edge")
 FOLDED = replace(WIDE, lanes=2, banks=2)
 COUNTS = (32, 1, 1)
 READS, WRITES = port_of(Mem.ACC, False), port_of(Mem.ACC, True)
+ACTS, UNUSED = port_of(Mem.UB, False), port_of(Mem.UB, True)
 MATMUL = Matmul(MatmulFormat.INT8, True, False, Stream.linear(0, COUNTS), Stream.linear(40, COUNTS),
                 None)
 NONE = VectorOperand(Src.NONE, 0, None)
@@ -74,14 +75,37 @@ def test_folded_rows_are_held_up_by_those_of_the_array_whichever_comes_first():
 def test_one_that_was_put_off_asks_later():
     rows = RowsUnderWay(FOLDED)
     asks = matmul(rows, FOLDED, 60)[READS]
-    (array,) = rows._array[READS]
-    array[0].moved += 7
+    ((array, *_),) = rows._array[READS][1]
+    array.moved += 7
     assert [*rows.asked(READS, 0, 0, vectors=True)] == [Asks(asks.first + 7, asks.banks)]
     found = vector(rows, FOLDED)
     played = found.played
     found.entry.moved += 5
     assert found.start == 109
     assert rows.play(0).played.asks != played.asks
+
+
+def test_it_is_known_whether_other_rows_are_asked_for():
+    rows = RowsUnderWay(FOLDED)
+
+    def known():
+        return [rows.changes({port: step}, vectors=vectors) for port, step, vectors in (
+            (READS, 0, False), (READS, 1, False), (READS, -1, False), (WRITES, 0, False),
+            (UNUSED, 0, False), (READS, 0, True), (WRITES, 2, True), (UNUSED, 0, True))]
+
+    assert known() == [0] * 8
+    asks = matmul(rows, FOLDED, 60)
+    assert {port: each.step for port, each in asks.items()} == {READS: 1, WRITES: 1, ACTS: 1}
+    array = known()
+    assert array == [1, 0, 0, 1, 0, 1, 1, 0]  # those that go in step are left out
+    found = vector(rows, FOLDED)
+    beside = known()
+    assert [after > before for before, after in zip(array, beside, strict=True)] == [
+        False, False, False, False, False, True, True, False]
+    assert rows.play(0) is found
+    assert known() == beside  # nothing is played that comes to the same
+    rows.moves += 1
+    assert known() == [each + 1 for each in beside]
 
 
 def test_those_behind_it_come_out_in_order():
@@ -116,7 +140,7 @@ def test_what_is_over_is_forgotten_but_not_what_one_under_way_has_met():
     store = rows.transfer(STORE, entry(STORE, FOLDED, 900, 700), 32)
     rows.forget(500)
     assert [*rows.vectors] == [first, second]  # the store began before them
-    assert len(rows._array[READS]) == 0  # and behind the matmul
+    assert not any(rows._array[READS].values())  # and behind the matmul
     rows.forget(900)
     assert ([*rows.vectors], [*rows.transfers]) == ([second], [])
     assert store not in rows.transfers
