@@ -23,9 +23,9 @@ from celosia.program.asm import formatter
 __all__ = ["PathPart", "Record"]
 
 _Column = NDArray[np.int64]
-#: Cycles from when an instruction may start, as the model says it, until its unit has taken it, or
-#: has its first row: the registers of scoreboard, dispatcher and unit between.
-_TAKEN = {Unit.LOAD: 5, Unit.STORE: 4, Unit.MXU: 4, Unit.VPU: 1}
+#: Cycles from when an instruction starts, as the model says it, until its unit has taken it, or has
+#: its first row.
+_TAKEN = {Unit.LOAD: 0, Unit.STORE: 0, Unit.MXU: 4, Unit.VPU: 2}
 
 
 class PathPart(NamedTuple):

@@ -21,7 +21,7 @@ from celosia.model.timing.beats import READER, WRITTEN, VectorRows, played_alone
 from celosia.model.timing.memory import Timing, pages
 
 __all__ = ["ASKS", "HANDOVER", "ISSUES", "LANDS", "LEADERS", "ROOM", "Cost", "cost",
-           "follow", "repeats"]
+           "follow", "paced", "repeats"]
 
 #: Constants of the RTL, measured with single instructions: cycles of a unit, beside rows, bus, fill
 #: and drain.
@@ -43,7 +43,7 @@ ROOM = {Unit.LOAD: 1, Unit.STORE: 2, Unit.MXU: 2, Unit.VPU: 3}
 HANDOVER = 1
 #: From the end of a command until a matmul, or a store, that follows it may start that reads its
 #: last row first; cycles from row to row of a store that follows, at least.
-_FOLLOW, _STORE_FOLLOWS, _STORE_PACE = -2, 3, 2
+_FOLLOW, _STORE_FOLLOWS, _STORE_PACE = -2, 0, 2
 _BURST_BEATS = 256
 #: Units that follow others row by row, and behind how many of their oldest instructions.
 LEADERS = {Unit.MXU: (Unit.LOAD, 2), Unit.STORE: (Unit.MXU, 1)}
@@ -159,6 +159,15 @@ def follow(command: Command, lead: int, rows: tuple[int, int], pace: float, dim:
             index = min(last - stream.base, stream.length - 1)
             found += [later - (high - first) * pace, later - (high - last) * pace - index * each]
     return int(max(found, default=HANDOVER + lead))
+
+
+def paced(rows: int, occupied: int, beside: int) -> int:
+    """Return the cycles that a store takes longer for the rows that it follows.
+
+    ``rows``, ``occupied``: of it. ``beside``: cycles for which who writes them is at it still.
+    """
+    followed = min(rows - 1, max(0, beside - _STORE_PACE) // _STORE_PACE)
+    return int(followed * max(0.0, _STORE_PACE - occupied / rows))
 
 
 def _dma(command: Dma, config: TpuConfig, timing: Timing) -> Cost:

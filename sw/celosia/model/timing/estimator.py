@@ -34,6 +34,7 @@ from celosia.model.timing.cost import (
     ROOM,
     cost,
     follow,
+    paced,
     repeats,
 )
 from celosia.model.timing.events import Reason, Timeline
@@ -101,6 +102,7 @@ class Estimator:
         self._taken = self._checked = 0  # when the checker took an instruction; when it is free
         self._before: Vector | None = None  # of the vector unit
         self._wave: tuple[Matmul | None, int] = None, 0  # the matmul before, and its first cycle
+        self._weights = 0  # when those of the last matmul began to come in
         self._rows = RowsUnderWay(config, meet=timing.bank_conflicts)
         self._again = _NEVER  # from when on rows have been put off since they were played
         #: Loads that may be under way.
@@ -178,23 +180,26 @@ class Estimator:
         window = [other for other in window if other.end > checked]
         self._checked = checked
         gate = reason, blamed
-        start = plain = checked + ISSUES[unit] + lead
+        leader: WindowEntry | WindowMessage | None = None
+        start = plain = taken = checked + ISSUES[unit] + lead
         if self._free[unit] > start:
             start, reason, blamed = self._free[unit], Reason.UNIT, self._latest[unit]
         for other in window:
             end = other.end + lead
             if end >= plain and (other.unit != unit or unit == Unit.VPU) and entry.conflicts(other):
                 if other.pace and unit in LEADERS and other.unit == LEADERS[unit][0]:
-                    after = self._follow(command, lead, other, window)
+                    may, after = self._follow(command, lead, other, window)
+                    leader, taken = other, max(taken, may)
                 else:
                     after = end + HANDOVER * (other.unit != unit)
+                    taken = max(taken, after)
                 if unit == Unit.MXU and other.unit == Unit.LOAD:
                     entry.leaders.append((other, after - other.end))
                 plain = max(plain, after)
                 if after >= start:
                     start, blamed = after, other.index
                     reason = Reason.DATA if entry.follows(other) else Reason.ROWS
-        resolved, waited = start, 0
+        resolved, waited, waits, more = start, 0, 0, 0
         if isinstance(command, Vector):
             start, fill = self._between(command, start, fill)
             occupied += fill
@@ -209,7 +214,7 @@ class Estimator:
             occupied = max(occupied - singles * (start == self._free[unit]), vector.free - start)
             self._before = command
         elif isinstance(command, Matmul):
-            start = self._behind(command, start, lead)
+            start = self._behind(command, start, plain, lead)
             if start > resolved:
                 reason, blamed = Reason.WEIGHTS, self._latest[unit]
         elif unit == Unit.LOAD:  # what was asked for before comes before
@@ -218,6 +223,11 @@ class Estimator:
             start = max(start, self._fetch.last - self._timing.way - ASKS)
             if start > resolved:
                 reason, blamed = Reason.BUS, -1
+        elif leader is not None:
+            more = paced(command.chip(self._config.dim).length, occupied, leader.end - start)
+            occupied += more
+            latency += more
+            waits = start - max(taken, self._free[unit])
         entry.latency, entry.end = latency, max(self._done[unit], start + latency)
         self._free[unit] = start + max(occupied, lead)
         self._done[unit] = entry.end
@@ -225,16 +235,16 @@ class Estimator:
             entry.index = self._latest[unit] = len(self._timeline)
             amount = (command.rows * command.row_bytes if isinstance(command, Dma)
                       else command.length)
-            times = issued, checked, start, occupied, entry.end
+            times = issued, checked, start - waits, occupied + waits, entry.end
             self._timeline.add(self._pc, unit, amount, row_accesses(command, self._config.dim),
                                times, gate, (reason, blamed), waited)
-        self.busy[unit] += (occupied if isinstance(command, Dma) else
+        self.busy[unit] += (occupied - more if isinstance(command, Dma) else
                             command.length * (self._config.fold if unit == Unit.VPU else 1))
         window.append(entry)
         self._window = window
         if self._timing.shared and isinstance(command, Dma):
             self._share(entry)
-        self._meet(command, entry, occupied)
+        self._meet(command, entry, occupied - more)
         if self._done[unit] > self.last:
             self.last = self._done[unit]
 
@@ -291,14 +301,16 @@ class Estimator:
         return start + busy + (latency if isinstance(latency, int) else latency[command.port])
 
     def _follow(self, command: Command, lead: int, other: WindowEntry | WindowMessage,
-                window: Sequence[WindowEntry | WindowMessage]) -> int:
-        """Return when a command may start behind the rows of another one, which is under way."""
+                window: Sequence[WindowEntry | WindowMessage]) -> tuple[int, int]:
+        """Return when a command may be taken that follows the rows of another one, which is under
+        way, and when its own rows may begin.
+        """
         _, most = LEADERS[command.unit]
         before = [each.end for each in window[:window.index(other)] if each.unit == other.unit]
         start = before[-most] + lead + HANDOVER if len(before) >= most else 0
         low, high = (row & ((1 << SPACE_BITS) - 1) for row in other.wrote)
-        return max(start, other.end + follow(command, lead, (low, high), other.pace,
-                                             self._config.dim))
+        return start, max(start, other.end + follow(command, lead, (low, high), other.pace,
+                                                    self._config.dim))
 
     def _ask(self, count: int) -> None:
         """Fetch blocks, between the bursts of the loads under way."""
@@ -348,9 +360,9 @@ class Estimator:
             if (transfer := rows.transfer(command, entry, occupied)) is not None:
                 self._hold(transfer)
         elif isinstance(command, Matmul):
-            asks = rows.matmul(command, entry)
-            begins = min((each.first for each in asks.values()), default=begins)
-            self._play(begins, {*asks})
+            asks = rows.matmul(command, entry, self._weights)
+            begins = min((each.first for _, each in asks), default=begins)
+            self._play(begins, {port for port, _ in asks})
         else:
             self._hold_again(begins, rows.vectors[-1].ports.keys())
         for _ in range(_TIMES):
@@ -457,19 +469,25 @@ class Estimator:
                 # Results stay in order.
         return start, fill
 
-    def _behind(self, command: Matmul, start: int, lead: int) -> int:
-        """Account for weights, which come in while the activations of the matmul before do."""
+    def _behind(self, command: Matmul, start: int, plain: int, lead: int) -> int:
+        """Account for weights, which come in while the activations of the matmul before do.
+
+        ``plain``: when it could start if its unit were free.
+        """
         before, began = self._wave
+        weights = plain - lead
         if before is not None and command.weights is not None:
             apart = (before.acts.base - command.weights.base) % self._config.banks
             # In one bank, the first row of weights waits for that of the activations; where all of
             # these are in one bank, a row of weights in it waits for the last of them.
-            start = max(start, began + lead + (apart == 0))
+            weights = max(weights, began + (apart == 0))
             if constant_bank(before.acts, self._config.banks) is not None:
-                start = max(start, began + before.length + command.weights.length - apart)
+                weights = max(weights,
+                              began + before.length + command.weights.length - apart - lead)
+            start = max(start, weights + lead)
         if (before is not None and command.accumulate and before.accumulate
                 and before.length < repeats(self._config) and command.acc == before.acc):
             # A row that comes again too soon waits for the last one of before, and the weights do.
             start = max(start, began + before.length + max(before.length, lead))
-        self._wave = command, start
+        self._wave, self._weights = (command, start), weights
         return start

@@ -75,18 +75,21 @@ def step_of(stream: Stream, banks: int) -> int:
     return _step(stream.counts, stream.strides, banks)
 
 
-def array_asks(command: Matmul, config: TpuConfig, start: int, end: int) -> dict[int, Asks]:
-    """Return what a matmul asks for, by port, from its first cycle to its end."""
+def array_asks(command: Matmul, config: TpuConfig, start: int, end: int, weights: int
+               ) -> list[tuple[int, Asks]]:
+    """Return what a matmul asks for, each with its port.
+
+    ``start``, ``end``: of it. ``weights``: when these begin to come in, see `Cost`.
+    """
     count = config.banks
     acc = Asks(end + 1 - command.length, banks_of(command.acc, count), step_of(command.acc, count))
     acts = Asks(start + _ACTS, banks_of(command.acts, count), step_of(command.acts, count))
-    if command.weights is not None:  # they come before, and are the next rows but for the bank
-        weights = banks_of(command.weights, count)
-        follows = (command.acts.base - command.weights.base - len(weights)) % count == 0
-        acts = Asks(acts.first - len(weights), weights + acts.banks, acts.step * follows)
-    found = {_WRITE_SUMS: acc, _READ_ACTS: acts}
+    found = [(_WRITE_SUMS, acc), (_READ_ACTS, acts)]
+    if command.weights is not None:
+        found.append((_READ_ACTS, Asks(weights + _ACTS, banks_of(command.weights, count),
+                                       step_of(command.weights, count))))
     if command.accumulate:
-        found[_READ_SUMS] = acc.later(-_SUMMED - config.sum_cycles)
+        found.append((_READ_SUMS, acc.later(-_SUMMED - config.sum_cycles)))
     return found
 
 

@@ -129,7 +129,8 @@ class PlayedTransfer:
         self.entry, self.port = entry, port_of(command.mem, not store)
         self._rows, self._each = banks_of(chip, config.banks), each
         # Where it has the time it makes good the cycle that it waits for one that goes on.
-        self._step = step_of(chip, config.banks) if each == 1 else _ANY
+        step = step_of(chip, config.banks)
+        self._step = step if each == 1 or (not step and each < 2) else _ANY
         self._ahead = (_AHEAD_CUT if config.cut else _AHEAD) * store
         #: From its first row to its end.
         self._first = (entry.latency - _ASKED - config.cut + config.small if store
@@ -239,12 +240,14 @@ class RowsUnderWay:
                             and not _in_step(found.step, step)):
                         yield found
 
-    def matmul(self, command: Matmul, entry: WindowEntry) -> dict[int, Asks]:
-        """Add a matmul; return what it asks for, by port."""
+    def matmul(self, command: Matmul, entry: WindowEntry, weights: int) -> list[tuple[int, Asks]]:
+        """Add a matmul, whose weights begin to come in a cycle; return what it asks for, each with
+        its port.
+        """
         if not self._meet:
-            return {}
-        asks = array_asks(command, self._config, entry.end - entry.latency, entry.end)
-        for port, each in asks.items():
+            return []
+        asks = array_asks(command, self._config, entry.end - entry.latency, entry.end, weights)
+        for port, each in asks:
             self._array[port][each.step].append((entry, each, entry.moved))
             self._added[port][each.step] += 1
         return asks

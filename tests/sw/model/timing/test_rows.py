@@ -40,7 +40,7 @@ def vector(rows, config, start=100):
 
 
 def matmul(rows, config, start):
-    return rows.matmul(MATMUL, entry(MATMUL, config, start + 53, 53))
+    return dict(rows.matmul(MATMUL, entry(MATMUL, config, start + 53, 53), 0))
 
 
 @pytest.mark.parametrize("config", [WIDE, FOLDED], ids=["wide", "folded"])
