@@ -1,6 +1,7 @@
 """Checker and dispatcher against the model, on instructions at the edge of what is legal."""
 
 import functools
+import operator
 import random
 from collections import Counter
 
@@ -159,6 +160,126 @@ def test_vectors_as_the_model_has_them():
     assert set(seen) == {Fault.NONE, Fault.ILLEGAL_COUNT, Fault.UB_RANGE, Fault.ACC_RANGE,
                          Fault.INDEX_RANGE, Fault.OVERLAP}
     assert seen[Fault.NONE] > 150, seen
+
+
+def matmul(fields, values, strides):
+    """A matmul: changes of one that is legal, and the values of its operands, in their order."""
+    operands = {"acc": 0, "acts": 0, "w": 0, "n0": 1, "n1": 1, "n2": 1, "wrows": CONFIG.dim}
+    return insn("matmul", **operands | fields | values | strides)
+
+
+def random_matmul(rng, strides):
+    """A matmul near the edge of what is legal."""
+    n0, n1, n2 = (rng.choice((1, 1, 2, 3, 5)) for _ in range(3))
+    wrows = rng.choice((1, 2, CONFIG.dim))
+    x = {name: rng.randrange(NUM_STRIDES) for name in ("xacc", "xacts", "xw")}
+    places = {}
+    for name, rows, counts in (("acc", CONFIG.acc_rows, (n0, n1, n2)),
+                               ("acts", CONFIG.ub_rows, (n0, n1, n2)),
+                               ("w", CONFIG.ub_rows, (wrows, 1, 1))):
+        register = x[f"x{name}"]
+        span = (sum((count - 1) * step for count, step in zip(
+            counts, strides[register], strict=True)) if register else n0 * n1 * n2 - 1
+            if name != "w" else wrows - 1)
+        places[name] = max(rows - 1 - span, 0) + rng.choice((0, 0, 0, 0, 0, 0, 1, -1, 1 << 20))
+    if rng.random() < 0.1:
+        wrows = rng.choice((0, CONFIG.dim + 1, 2 * CONFIG.dim, 3 << 16, 1 << 31))
+    if rng.random() < 0.1:
+        n0, n1, n2 = rng.choice(((0, n1, n2), (n0, 0, n2), (n0, n1, 0), (1, 1, 1 << 16)))
+    wload = int(rng.random() < 0.8)
+    if not wload:  # the decoder takes nothing else
+        wrows = places["w"] = x["xw"] = 0
+    return matmul({"fmt": rng.randrange(2), "accumulate": rng.randrange(2), "wload": wload,
+                   "transpose": wload and rng.randrange(2)},
+                  {**{name: max(place, 0) for name, place in places.items()},
+                   "n0": n0, "n1": n1, "n2": n2, "wrows": wrows}, x)
+
+
+def test_matmuls_as_the_model_has_them():
+    rng = random.Random(1)
+    strides = [(0, 0, 0)] + [tuple(rng.randrange(4) for _ in range(3))
+                             for _ in range(NUM_STRIDES - 1)]
+    bench, seen = Bench(strides), Counter()
+    dut = bench.dut
+
+    def rows(base, counts, steps):
+        places = [(i, j, k) for k in range(counts[2]) for j in range(counts[1])
+                  for i in range(counts[0])]
+        return [base + (index if steps is None else sum(map(operator.mul, place, steps)))
+                for index, place in enumerate(places)]
+
+    def same(sent, stream):
+        steps = None if sent.linear else (sent.s0, sent.s1, sent.s2)
+        assert rows(sent.base, stream.counts, steps) == rows(
+            stream.base, stream.counts, stream.strides)
+
+    def compare(ctx, instruction, _cycles, entry):
+        text = str(instruction.fields) + str(instruction.operands)
+        values = [operand.value for operand in instruction.operands]
+        command, fault, addr = checked(instruction, values, strides)
+        seen[fault] += 1
+        assert ctx.get(dut.fault.cause) == fault, text
+        if command is None:
+            assert (ctx.get(dut.fault.addr), ctx.get(dut.fault.pc)) == (addr, 7), text
+            return
+        assert entry.unit == Unit.MXU
+        assert span(entry.first) == (Mem.ACC, command.acc.base, command.acc.last), text
+        reads = [span(entry.reads[i]) for i in range(READ_SPANS)]
+        weights = command.weights
+        assert [each for each in reads if each is not None] == [
+            (Mem.UB, stream.base, stream.last) for stream in (command.acts, weights)
+            if stream is not None], text
+        sent = ctx.get(bench.dispatcher.command_mxu)
+        for name in ("fmt", "accumulate", "wload", "transpose"):
+            assert sent[name] == instruction.fields[name]
+        assert (sent.counts.n0, sent.counts.n1, sent.counts.n2) == command.counts
+        same(sent.acc, command.acc)
+        same(sent.acts, command.acts)
+        if weights is not None:
+            step = 1 if weights.strides is None else weights.strides[0]
+            assert (sent.w_base, sent.w_step, sent.wrows) == (
+                weights.base, step, weights.counts[0]), text
+
+    bench.run([random_matmul(rng, strides) for _ in range(140)], compare)
+    assert set(seen) == {Fault.NONE, Fault.ILLEGAL_COUNT, Fault.UB_RANGE, Fault.ACC_RANGE}
+    assert seen[Fault.NONE] > 50, seen
+
+
+#: Changes of a legal matmul, and what comes of each.
+MATMULS = [
+    ({}, Fault.NONE),
+    *(({name: 0}, Fault.ILLEGAL_COUNT) for name in ("n0", "n1", "n2", "wrows")),
+    ({"n2": 1 << 16}, Fault.ILLEGAL_COUNT), ({"n2": 1 << 31}, Fault.ILLEGAL_COUNT),
+    ({"n2": 3}, Fault.NONE), ({"wrows": CONFIG.dim - 1}, Fault.NONE),
+    *(({"wrows": wrows}, Fault.ILLEGAL_COUNT)
+      for wrows in (5, 6, 7, *(1 << bit for bit in range(3, 32)))),
+    ({"wrows": 0, "wload": 0}, Fault.NONE),
+    *(change for name, rows, cause in (
+        ("acc", CONFIG.acc_rows, Fault.ACC_RANGE), ("acts", CONFIG.ub_rows, Fault.UB_RANGE))
+      for change in (({name: rows - 1}, Fault.NONE), ({name: rows}, cause),
+                     ({name: 2 * rows}, cause), ({name: 1 << 31}, cause),
+                     ({name: rows - 2, "n0": 2}, Fault.NONE),
+                     ({name: rows - 1, "n0": 2}, cause), ({name: rows - 1, "n1": 2}, cause),
+                     ({name: rows - 1, "n2": 2}, cause))),
+    ({"w": CONFIG.ub_rows - CONFIG.dim}, Fault.NONE),
+    ({"w": CONFIG.ub_rows - CONFIG.dim + 1}, Fault.UB_RANGE),
+    ({"w": CONFIG.ub_rows - 1, "wrows": 1}, Fault.NONE),
+    ({"w": CONFIG.ub_rows, "wrows": 1}, Fault.UB_RANGE),
+    # The first one that fails, in the order of the operands.
+    ({"n0": 0, "acc": 1 << 20, "acts": 1 << 20}, Fault.ILLEGAL_COUNT),
+    ({"acts": 1 << 20, "acc": 1 << 20}, Fault.ACC_RANGE),
+]
+
+
+def test_matmuls_at_the_edges():
+    bench, found = Bench([(0, 0, 0)] * NUM_STRIDES), []
+    instructions = [
+        matmul({name: changes[name] for name in changes if name == "wload"},
+               {name: changes[name] for name in changes if name != "wload"}, {})
+        for changes, _ in MATMULS]
+    bench.run(instructions, lambda ctx, *_: found.append(ctx.get(bench.dut.fault.cause)))
+    assert [(changes, Fault(cause)) for (changes, _), cause in zip(
+        MATMULS, found, strict=True)] == MATMULS
 
 
 def random_transfer(rng):
