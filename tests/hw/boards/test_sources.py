@@ -80,6 +80,17 @@ def test_every_clock_has_a_phase_for_an_sdram(mhz):
     assert 2.5 <= rises <= period - 1.8
 
 
+@pytest.mark.parametrize(("mhz", "phase", "cycles", "margin"), [
+    # Where the clock is slow, an edge is to be far from all that changes; where it is fast, one
+    # later takes the data.
+    (5, 4, 1, 88.1), (20, 3, 1, 16.75), (25, 3, 1, 13.0), (40, 2, 1, 4.25), (50, 2, 1, 3.0),
+    (60, 6, 2, 1.533), (80, 6, 2, 1.825), (100, 5, 2, 1.85), (126, 3, 2, 0.740)])
+def test_phases_and_cycles_that_leave_most_to_spare(mhz, phase, cycles, margin):
+    found = sdram_pads(SdramTiming(), mhz * 1_000_000)
+    assert (found.phase, found.cycles) == (phase, cycles)
+    assert found.margin == pytest.approx(margin, abs=0.0006)
+
+
 BIG = dataclasses.replace(preset("nano"), ub_rows=65536)
 
 

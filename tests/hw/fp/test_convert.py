@@ -37,7 +37,12 @@ def values(seed):
     ties = some & ~np.uint32(0x7FFF) | np.uint32(0x8000)
     halves = numerics.i32_to_f32(rng.integers(-1 << 20, 1 << 20, (2, 3000)))
     halves = halves - (np.uint32(1 << 23) * (halves != 0))
-    return np.concatenate([pairs, bits, some, ties, halves.astype(np.uint32)], axis=1)
+    # Every bit of a significand alone, and all, at the ends of the exponents.
+    alone = np.array([sign << 31 | exponent << 23 | fraction for sign in (0, 1)
+                      for exponent in (0, 1, 2, 126, 127, 128, 253, 254, 255)
+                      for fraction in (0, 0x7FFFFF, *(1 << bit for bit in range(23)))], np.uint32)
+    alone = np.stack([alone, alone[::-1]])
+    return np.concatenate([pairs, bits, some, ties, halves.astype(np.uint32), alone], axis=1)
 
 
 @pytest.mark.parametrize("name", list(FUNCTIONS))

@@ -1,3 +1,4 @@
+import dataclasses
 import functools
 import random
 
@@ -6,7 +7,7 @@ import pytest
 from celosia.arch import registers
 from celosia.arch.config import PRESETS, TpuConfig, preset
 from celosia.arch.faults import Fault
-from celosia.arch.registers import BY_NAME, AccessMode, Control, Status
+from celosia.arch.registers import BY_NAME, AccessMode, Control, Status, link_register
 from celosia_hw.bus.axi import OKAY, SLVERR
 from celosia_hw.host.interface import HostInterface, constants
 from hw.host.open_ram import OpenRam
@@ -115,6 +116,28 @@ def test_every_register_reads_its_initial_value():
                 register.name
 
     simulate(testbench)
+
+
+def test_what_links_tell_is_read_and_the_device_is_stored():
+    world = World(HostInterface(dataclasses.replace(NANO, ports=2)))
+    dut, rng = world.component, random.Random(2)
+
+    async def testbench(host):
+        wanted = {}
+        for value in (0xFFFFFFFF, 0, rng.getrandbits(32)):
+            for port in range(2):
+                for i, name in enumerate(("status", *registers.LINK_COUNTERS)):
+                    word = wanted[link_register(port, name)] = value ^ (value and i << 4 | port)
+                    to = dut.link_counts[port][i - 1] if i else dut.link_status[port]
+                    host.ctx.set(to, word)
+            links = value & 3
+            host.ctx.set(dut.links, links)
+            for name, word in (wanted | {"LINKS": links}).items():
+                assert await host.read(name) == word, name
+            assert await host.write("DEVICE", value) == OKAY
+            assert await host.read("DEVICE") == host.ctx.get(dut.device) == value
+
+    simulate(testbench, world)
 
 
 def test_windows_are_closed_at_first():

@@ -165,6 +165,38 @@ def test_a_manager_that_always_asks_does_not_starve_the_other(direction):
     assert served["chip"] >= 1000 // 24 - 8
 
 
+@pytest.mark.parametrize("names", [("chip",), ("link",), ("chip", "link")])
+@pytest.mark.parametrize("direction", ["read", "write"])
+def test_four_bursts_may_be_unanswered(direction, names):
+    dut, channel = MemoryArbiter(CONFIG, SIZE), "ar" if direction == "read" else "aw"
+    ports = [getattr(dut, f"{name}_{direction}") for name in names]
+    memory, given = getattr(dut, direction), []
+
+    async def bench(ctx):
+        ctx.set(getattr(memory, channel).ready, 1)
+        for port in ports:
+            ctx.set(getattr(port, channel).valid, 1)
+            if direction == "write":
+                ctx.set(memory.w.ready, 1)
+                ctx.set(port.w.valid, 1)
+                ctx.set(port.w.payload.last, 1)
+        for cycle in range(60):  # of bursts of a beat; the memory answers one of them after a while
+            answer = memory.r if direction == "read" else memory.b
+            ctx.set(answer.valid, cycle == 40)
+            if direction == "read":
+                ctx.set(answer.payload.last, 1)
+            for port in ports:
+                ctx.set((port.r if direction == "read" else port.b).ready, 1)
+            _, _, valid = await ctx.tick().sample(getattr(memory, channel).valid)
+            given.append(valid)
+
+    sim = Simulator(dut)
+    sim.add_clock(1e-8)
+    sim.add_testbench(bench)
+    sim.run()
+    assert (sum(given[:41]), sum(given)) == (4, 5)
+
+
 @pytest.mark.parametrize("kind", [MemoryArbiter, OnChipMemory])
 @pytest.mark.parametrize("size", [2048, 12288])
 def test_wrong_sizes(kind, size):

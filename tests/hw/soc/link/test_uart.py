@@ -85,6 +85,18 @@ def test_a_line_is_high_before_anything_drives_it():
     assert heard == [0xA5]
 
 
+@pytest.mark.parametrize("clocks", [16, 40])
+@pytest.mark.parametrize("bit", range(9))
+def test_a_bit_is_what_the_line_is_in_its_middle(clocks, bit):
+    """A line that rises once, around bits 0 (that which starts a byte) to 8."""
+    middle = 20 + clocks * bit + clocks // 2
+    before = [] if bit == 0 else [0x1FF << (bit - 1) & 0xFF]
+    after = [0xFF << bit & 0xFF]
+    for rises, heard in ((middle, before), (middle + 1, after)):
+        edges = [(20, 0), (rises, 1), (20 + 12 * clocks, 1)]
+        assert receive(link_of(clocks), edges) == heard, rises
+
+
 def test_short_start_bit_is_none():
     assert receive(link_of(16), [(20, 0), (26, 1), (100, 1)]) == []
 
