@@ -1,6 +1,7 @@
 """Checker and dispatcher against the model, on instructions at the edge of what is legal."""
 
 import functools
+import itertools
 import operator
 import random
 from collections import Counter
@@ -120,6 +121,20 @@ def span(value):
     return (value.mem, value.low, value.high) if value.used else None
 
 
+def rows(base, counts, steps):
+    """The rows of a walk, where there are not many."""
+    places = itertools.product(*(range(min(count, 4)) for count in reversed(counts)))
+    return [base + sum(map(operator.mul, reversed(place), steps)) for place in places]
+
+
+def same(sent, stream):
+    """What a unit is sent is a stream."""
+    counts, linear = stream.counts, (1, *itertools.accumulate(stream.counts, operator.mul))
+    steps = linear if sent.linear else (sent.s0, sent.s1, sent.s2)
+    wanted = linear if stream.strides is None else stream.strides
+    assert rows(sent.base, counts, steps) == rows(stream.base, counts, wanted)
+
+
 def test_vectors_as_the_model_has_them():
     rng = random.Random(0)
     strides = [(0, 0, 0)] + [tuple(rng.randrange(5) for _ in range(3))
@@ -146,13 +161,15 @@ def test_vectors_as_the_model_has_them():
         reads = [span(entry.reads[i]) for i in range(READ_SPANS)]
         assert reads == [wanted.get(name) for name in "abc"], text
         sent = ctx.get(bench.dispatcher.command_vpu)
-        for name in ("op", "post", "dst_kind", "reduce", "reduce_op"):
+        for name in ("op", "post", "dst_kind", "a_kind", "b_kind", "c_kind", "reduce",
+                     "reduce_op"):
             assert sent[name] == instruction.fields[name]
-        assert sent.dst.base == command.dst.base
+        assert (sent.counts.n0, sent.counts.n1, sent.counts.n2) == command.counts
+        same(sent.dst, command.dst)
         for name, source in sources.items():
             assert sent[f"{name}_value"] == values["abc".index(name) + 1]
             if source.stream is not None:
-                assert sent[name].base == source.stream.base
+                same(sent[name], source.stream)
             if source.lane is not None:
                 assert sent[f"{name}_lane"] == source.lane
 
@@ -201,17 +218,6 @@ def test_matmuls_as_the_model_has_them():
                              for _ in range(NUM_STRIDES - 1)]
     bench, seen = Bench(strides), Counter()
     dut = bench.dut
-
-    def rows(base, counts, steps):
-        places = [(i, j, k) for k in range(counts[2]) for j in range(counts[1])
-                  for i in range(counts[0])]
-        return [base + (index if steps is None else sum(map(operator.mul, place, steps)))
-                for index, place in enumerate(places)]
-
-    def same(sent, stream):
-        steps = None if sent.linear else (sent.s0, sent.s1, sent.s2)
-        assert rows(sent.base, stream.counts, steps) == rows(
-            stream.base, stream.counts, stream.strides)
 
     def compare(ctx, instruction, _cycles, entry):
         text = str(instruction.fields) + str(instruction.operands)
@@ -329,6 +335,13 @@ def compare_transfer(bench, strides, seen):
         assert entry.unit == instruction.instruction.unit
         assert (entry.low, entry.high) == (command.addr, command.end - 1), text
         assert span(entry.first) == (command.mem, chip.base, chip.last), text
+        unit = instruction.instruction.unit.name.lower()
+        sent = ctx.get(getattr(bench.dispatcher, f"command_{unit}"))
+        row, addr, shape, pitch, steps = values
+        wanted = {"row": row, "addr": addr, "rows": shape & 0xFFFF, "cols": shape >> 16,
+                  "pitch": pitch, "row_step": steps & 0xFFFF, "group_step": steps >> 16}
+        assert {name: int(sent[name]) for name in wanted} == wanted, text
+        assert (sent.mem, sent.fmt) == (command.mem, command.fmt), text
     return compare
 
 
