@@ -109,6 +109,31 @@ def test_axi_ports_have_the_names_and_widths_that_tools_infer_from():
             for channel, signals in channels.items() for name, width in signals.items()}}
 
 
+def test_what_json_says_of_a_chip():
+    found = describe(replace(NANO, name="mine", ub_rows=100, acc_rows=32, bus_bytes=16))
+    told = {name: found[name] for name in found
+            if name not in ("version", "fingerprint", "ports", "registers")}
+    assert told == {
+        "module": "celosia", "preset": "mine", "isa_version": registers.ISA_VERSION, "array": 4,
+        "formats": ["int8"], "clock": {"port": "clk", "edge": "rising"},
+        "reset": {"port": "rst", "active": "high", "synchronous": True},
+        "interrupt": {"port": "irq", "active": "high", "level": True},
+        "interfaces": {
+            "s_axil": {"protocol": "AXI4-Lite", "role": "subordinate", "data_bits": 32,
+                       "address_bits": 12},
+            "m_axi": {"protocol": "AXI4", "role": "manager", "data_bits": 128,
+                      "address_bits": 32, "id_bits": 1}},
+        "memories": {"unified_buffer": {"rows": 100, "row_bits": 32, "bytes": 400},
+                     "accumulators": {"rows": 32, "row_bits": 128, "bytes": 512}}}
+    assert {port["name"]: port["interface"] for port in found["ports"]
+            if port["name"] in ("clk", "rst", "irq", "s_axil_awaddr", "m_axi_rdata")} == {
+        "clk": "clk", "rst": "rst", "irq": "irq", "s_axil_awaddr": "s_axil",
+        "m_axi_rdata": "m_axi"}
+    assert found["registers"][0] == {
+        "name": registers.REGISTERS[0].name, "offset": 0, "access": "RO",
+        "reset": registers.REGISTERS[0].init, "description": registers.REGISTERS[0].doc}
+
+
 def test_instance_connects_every_port_once():
     text = instance(NANO)
     pins = [port["name"] for port in describe(NANO)["ports"]]
