@@ -6,7 +6,7 @@ rounding are in :mod:`celosia_hw.vpu.special`.)
 
 from collections.abc import Callable
 
-from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value, signed
+from amaranth.hdl import Cat, Const, Module, Mux, Value, signed
 
 from celosia.arch.config import TpuConfig
 from celosia.arch.lane import LaneStep
@@ -17,21 +17,9 @@ from celosia_hw.fp.convert import f32_flush, f32_to_bf16
 from celosia_hw.fp.wire import choose, wire
 from celosia_hw.pipeline import Logic
 
-__all__ = ["POSTS", "STAGES", "clamp", "convert", "posts"]
+__all__ = ["POSTS", "STAGES", "convert", "posts"]
 
 Second = Callable[[Module, Value, Value], Value]
-
-
-def clamp(m: Module, x: Value, low: Value, high: Value, name: str,
-          words: tuple[Value, Value, Value] | None = None) -> Signal:
-    """min(max(x, low), high) on signed values where low <= high.
-
-    ``words``: what stands for x, low and high in the result, if not they themselves.
-    """
-    below, above = wire(m, x < low, f"{name}_below"), wire(m, x > high, f"{name}_above")
-    x, low, high = words or (x, low, high)
-    result = Mux(above, high, Mux(below, low, x))
-    return wire(m, result if words else result.as_signed(), name)
 
 
 def _clamp_i(m: Module, post: Value, x: Value, param: Value) -> Value:
@@ -50,12 +38,15 @@ def _clamp_i(m: Module, post: Value, x: Value, param: Value) -> Value:
 
 
 def _clamp_f(m: Module, x: Value, param: Value) -> Value:
+    """min(max(x, low), high) where low <= high, of words in the order of their values."""
     x, low, high = words = (
         f32_flush(m, x, "clamp_f_x"),
         f32_flush(m, Cat(Const(0, 16), param[:16]), "clamp_f_low"),
         f32_flush(m, Cat(Const(0, 16), param[16:]), "clamp_f_high"))
     nan = Cat(word == NAN for word in words).any()
-    return Mux(nan, NAN, clamp(m, ordered(x), ordered(low), ordered(high), "clamp_f", words))
+    below = wire(m, ordered(x) < ordered(low), "clamp_f_below")
+    above = wire(m, ordered(x) > ordered(high), "clamp_f_above")
+    return Mux(nan, NAN, wire(m, Mux(above, high, Mux(below, low, x)), "clamp_f"))
 
 
 #: Second stages of one step on floating point, on a word and the instruction's ``param``.

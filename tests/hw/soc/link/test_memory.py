@@ -8,6 +8,7 @@ import pytest
 from celosia.arch.config import TpuConfig
 from celosia.arch.link import REQUEST_HEADER, ReplyStatus, RequestKind
 from celosia.driver.link.frames import encode, pack
+from celosia_hw.bus.axi import DECERR
 from celosia_hw.soc.link.host_link import HostLink
 from hw.axi_agent import AxiMemory
 from hw.simulation import World
@@ -106,3 +107,31 @@ def test_no_reply_waits_for_more_than_a_beat_of_a_read():
         assert memory.reads == [(0, 1, 0), (8, 1, 0), (16, 1, 0), (24, 1, 0)]
 
     made.run(bench, memory.run, cycles=CYCLES)
+
+
+def test_a_write_up_to_the_last_address_is_answered_again_as_it_was():
+    """The address behind it is 0, and nothing else of the request changes."""
+    made = world(8)
+    link = made.component
+    write = link.write
+
+    async def refuse(ctx):
+        ctx.set(write.aw.ready, 1)
+        ctx.set(write.w.ready, 1)
+        ctx.set(write.b.payload, DECERR)
+        async for _, _, valid in ctx.tick().sample(write.w.valid):
+            ctx.set(write.b.valid, valid)
+
+    async def bench(ctx):
+        async def ask(sequence, kind, address, payload=b""):
+            (reply,) = await exchange(ctx, link, encode(pack(REQUEST_HEADER, {
+                "sequence": sequence, "kind": kind, "count": len(payload),
+                "address": address}) + payload))
+            return reply
+
+        await ask(0, RequestKind.HELLO, 77)
+        for _ in range(2):
+            reply = await ask(0, RequestKind.WRITE_MEMORY, 0xFFFFFFF8, bytes(range(8)))
+            assert (reply[0], reply[-1] & ReplyStatus.RESPONSE) == (0, DECERR)
+
+    made.run(bench, refuse, cycles=CYCLES)
