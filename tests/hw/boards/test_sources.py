@@ -56,6 +56,8 @@ def test_every_port_of_the_top_has_its_pin(tops, name):
     assert system.link.clock_hz == found.freq_hz
     assert system.link.memory_bytes == item.memory_bytes == found.memory_bytes
     assert bool(found.script) == (item.family == "xilinx7")
+    assert ("clk_sdram" in found.verilog) == (item.memory == "sdram")
+    assert system.memory == item.memory
 
 
 def test_a_wish_for_clock_and_baud(tops):

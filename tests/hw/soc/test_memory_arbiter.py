@@ -197,6 +197,30 @@ def test_four_bursts_may_be_unanswered(direction, names):
     assert (sum(given[:41]), sum(given)) == (4, 5)
 
 
+@pytest.mark.parametrize(("size", "address", "is_beyond"), [
+    (1 << 14, 0x3FF8, 0), (1 << 14, 0x4000, 1), (1 << 14, 0xFFFFFFF8, 1), (1 << 31, 0x7FFFFFF8, 0),
+    (1 << 31, 0x80000000, 1), (1 << 32, 0, 0), (1 << 32, 0xFFFFFFF8, 0)])
+def test_what_is_beyond_a_memory(size, address, is_beyond):
+    dut, seen = MemoryArbiter(CONFIG, size), []
+
+    async def bench(ctx):
+        for channel in (dut.chip_read.ar, dut.chip_write.aw, dut.link_read.ar, dut.link_write.aw):
+            ctx.set(channel.payload.addr, address)
+            ctx.set(channel.valid, 1)
+            _, _, ready, beyond = await ctx.tick().sample(channel.ready, dut.beyond)
+            seen.append((ready, beyond))
+            ctx.set(channel.valid, 0)
+            ctx.set(dut.read.ar.ready, 1)
+            ctx.set(dut.write.aw.ready, 1)
+            await ctx.tick()
+
+    sim = Simulator(dut)
+    sim.add_clock(1e-8)
+    sim.add_testbench(bench)
+    sim.run()
+    assert seen == [(1, is_beyond)] * 4
+
+
 @pytest.mark.parametrize("kind", [MemoryArbiter, OnChipMemory])
 @pytest.mark.parametrize("size", [2048, 12288])
 def test_wrong_sizes(kind, size):
