@@ -87,6 +87,68 @@ def test_presets_are_named_after_themselves():
     assert all(preset(name).name == name for name in PRESETS)
 
 
+@pytest.mark.parametrize(("name", "fields"), [
+    ("pico", (2, True, False, 1024, 512, 4, 2, 16)),
+    ("nano", (4, True, False, 2048, 512, 4, 4, 32)),
+    ("edge", (8, True, False, 8192, 1024, 8, 8, 64)),
+    ("core4", (4, True, True, 8192, 2048, 8, 8, 64)),
+    ("core", (16, True, True, 16384, 2048, 32, 16, 128)),
+    ("v2", (128, False, True, 65536, 8192, 128, 16, 256)),
+    ("v1", (256, True, False, 98304, 4096, 64, 16, 256))])
+def test_presets_keep_their_geometry(name, fields):
+    """Programs that are stored name the chip, whose geometry they rely on."""
+    whole = (name, *fields, fields[0], 0, 4, 8, 4)  # lanes, ports, link_bytes, link_frames, banks
+    assert dataclasses.astuple(preset(name)) == whole
+
+
+def test_what_a_chip_has_that_is_not_told():
+    config = TpuConfig(**GOOD)
+    assert dataclasses.astuple(config)[7:] == (8, 64, 4, 0, 4, 8, 4)
+
+
+@pytest.mark.parametrize(("change", "small", "cut", "sum_cycles", "product_cycles"), [
+    ({}, False, False, 1, 1), ({"lanes": 2}, False, True, 1, 1),
+    ({"banks": 2}, False, False, 1, 1), ({"banks": 1, "lanes": 1}, True, False, 1, 1),
+    ({"bf16": True}, False, False, 1, 1), ({"bf16": True, "lanes": 2}, False, True, 2, 2),
+    ({"bf16": True, "lanes": 1}, False, True, 4, 2),
+    ({"bf16": True, "lanes": 1, "banks": 1}, True, False, 4, 2)])
+def test_what_follows_from_lanes_and_banks(change, small, cut, sum_cycles, product_cycles):
+    config = TpuConfig(**(GOOD | change))
+    assert (config.small, config.cut) == (small, cut)
+    assert (config.sum_cycles, config.product_cycles) == (sum_cycles, product_cycles)
+
+
+@pytest.mark.parametrize("change", [
+    {"dim": 2}, {"dim": 256, "ub_rows": 1024, "acc_rows": 1024}, {"ub_rows": 16},
+    {"ub_rows": 1 << 20}, {"acc_rows": 1 << 16}, {"bus_bytes": 128}, {"window": 2}, {"window": 32},
+    {"ibuf": 16}, {"ibuf": 1024}, {"ports": 6}, {"ports": 1, "link_bytes": 4},
+    {"ports": 1, "link_bytes": 8, "bf16": True, "int8": False}, {"link_bytes": 16},
+    {"link_frames": 2}, {"link_frames": 64}, {"banks": 1}, {"banks": 2}])
+def test_the_ends_of_each_range_are_in_it(change):
+    config = TpuConfig(**(GOOD | change))
+    assert {name: getattr(config, name) for name in change} == change
+
+
+@pytest.mark.parametrize(("change", "message"), [
+    ({"dim": 128, "ub_rows": 508}, "ub_rows must be a multiple of 4 from 512 to 1048576, not 508"),
+    ({"acc_rows": 12}, "acc_rows must be a multiple of 4 from 16 to 65536, not 12"),
+    ({"acc_rows": 18}, "acc_rows must be a multiple of 4 from 16 to 65536, not 18"),
+    ({"window": 1}, "window must be a power of two from 2 to 32, not 1"),
+    ({"ibuf": 2048}, "ibuf must be a power of two from 16 to 1024, not 2048"),
+    ({"ibuf": 48}, "ibuf must be a power of two from 16 to 1024, not 48"),
+    ({"ports": -1}, "ports must be from 0 to 6, not -1"),
+    ({"ports": 1, "link_bytes": 8},
+     "link_bytes must be at most 4, the bytes of the shortest row, not 8"),
+    ({"ports": 1, "int8": False, "bf16": True, "link_bytes": 16},
+     "link_bytes must be at most 8, the bytes of the shortest row, not 16"),
+    ({"link_frames": 65}, "link_frames must be from 2 to 64, not 65"),
+    ({"bus_bytes": 0}, "bus_bytes must be a power of two from 4 to 128, not 0"),
+    ({"bus_bytes": 12}, "bus_bytes must be a power of two from 4 to 128, not 12")])
+def test_what_is_just_outside_a_range(change, message):
+    with pytest.raises(ValueError, match=f"^TpuConfig.{re.escape(message)}$"):
+        TpuConfig(**(GOOD | change))
+
+
 def test_unknown_preset():
     message = "preset must be one of pico, nano, edge, core4, core, v2, v1, not 'huge'"
     with pytest.raises(ValueError, match=f"^{message}$"):

@@ -62,6 +62,36 @@ def test_training_is_repeatable_and_learns():
     assert host.accuracy(host.forward(layers, digits.test_x), digits.test_y) > 0.85
 
 
+@pytest.mark.parametrize(("rows", "batches"), [
+    (1, [1]), (64, [64]), (65, [64, 1]), (9_999, [64] * 156 + [15]), (10_000, [256] * 39 + [16])])
+def test_a_large_data_set_has_large_batches(monkeypatch, rows, batches):
+    seen, shapes = [], []
+
+    class Trainer:
+        def __init__(self, first):
+            self.first = first
+            shapes.append({name: value.shape for name, value in first.items()})
+
+        def step(self, x, y, rate):
+            assert rate == 0.002
+            np.testing.assert_array_equal(x[:, 0], y)
+            seen.append(y)
+
+        def parameters(self):
+            return self.first
+
+    monkeypatch.setattr(host, "HostTrainer", Trainer)
+    y = np.arange(rows)
+    layers = host.train(np.repeat(y[:, np.newaxis], 3, 1).astype(np.float32), y, 5, 2)
+    assert [len(each) for each in seen] == batches * 2
+    assert shapes == [{"w1": (5, 3), "b1": (5,), "w2": (10, 5), "b2": (10,)}]
+    for turn in (seen[:len(batches)], seen[len(batches):]):
+        assert sorted(np.concatenate(turn)) == y.tolist()
+    assert [(each.weights.shape, each.relu) for each in layers] == [
+        ((3, 5), True), ((5, 10), False)]
+    assert all(each.weights.flags.c_contiguous for each in layers)
+
+
 def test_small_images_take_two_characters_a_pixel():
     assert show.picture(np.array([[0.0, 1.0], [0.5, 0.25]]), "utf-8") == ["  ██", "▒▒░░"]
     assert show.picture(np.array([[0.0, 1.0], [0.5, 0.25]]), "ascii") == ["  @@", "++.."]
