@@ -81,3 +81,45 @@ def test_a_figure_of_a_program_is_printed(tmp_path):
     said = subprocess.run([sys.executable, measured.__file__, "compile", str(path)], check=True,
                           capture_output=True, text=True).stdout
     assert 0 < json.loads(said)["seconds"] < 60
+
+
+def test_waiting_is_a_share_of_computing(monkeypatch):
+    """The fastest of three runs counts, of each; the clock is set."""
+    seen = []
+    times = iter([0, 8, 10, 14, 20, 28, 100, 110, 200, 205, 300, 320])
+
+    class Device:
+        def __init__(self, options):
+            self.options = options
+
+        def __enter__(self):
+            return self
+
+        def __exit__(self, *_):
+            pass
+
+        def run(self, program, inputs):
+            seen.append((self.options.read_latency, len(program.insns),
+                         {name: each.shape for name, each in inputs.items()}))
+            return self
+
+        cycles = 1000
+
+    class Product:
+        insns = ("product",)
+
+    def matmul(config, *sizes):
+        assert (config.name, *sizes) == ("core", 256, 256, 256, "int8")
+        return Product
+
+    def opened(backend, chip, options):
+        assert (backend, chip) == ("rtl", "core")
+        return Device(options)
+
+    monkeypatch.setattr("celosia.ops.matmul", matmul)
+    monkeypatch.setattr("celosia.open", opened)
+    monkeypatch.setattr(measured.time, "perf_counter", lambda: next(times))
+    # 1000 cycles in 4 seconds, and in 5.
+    assert measured._waits() == {"share": pytest.approx(5 / 4)}
+    assert seen[:3] == [(1000, 402, {"a": (1, 16)})] * 3
+    assert seen[3:] == [(64, 1, {"a": (256, 256), "b": (256, 256)})] * 3

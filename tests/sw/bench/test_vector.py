@@ -68,3 +68,28 @@ def test_lines():
         "mov, exp2                 1,024   1,024         1.000  yes",
         "mov, exp2                 1,024   2,048         0.500  NO",
         "mov, exp2                 1,024  12,345         0.083  not checked"]
+
+
+def test_the_unit_is_occupied_in_all_states_with_an_instruction():
+    class Device:
+        def run(self, program, inputs):
+            assert (program, inputs) == ("program", {"x": "x"})
+            return self
+
+        counters = {"vpu_idle": 1, "vpu_busy": 10, "vpu_wait_deps": 100, "vpu_wait_memory": 1000,
+                    "vpu_wait_bus": 10_000, "vpu_wait_unit": 100_000, "mxu_busy": 1_000_000}
+
+    assert vector._occupied(Device(), "program", "x") == 111_010
+
+
+@pytest.mark.parametrize(("rows", "good"), [
+    (-32, False), (0, False), (31, False), (32, True), (48, False), (64, True),
+    (4 * 65535 + 4, False), (4 * 65535 + 36, False)])
+def test_rows_of_a_walk(programs, rows, good):
+    measured = vector_unit(preset("core4"), "model", rows)
+    if good:
+        assert next(measured).rows == rows
+    else:
+        with pytest.raises(ValueError, match="^--rows must be a multiple of 32 of at most 262140 "
+                                             f"on core4, not {rows}$"):
+            next(measured)
