@@ -4,7 +4,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from celosia.cli.inputs import random_array, read_array
+from celosia.cli.inputs import pairs, random_array, read_array
 
 
 @pytest.mark.parametrize(("dtype", "low", "high"), [
@@ -39,3 +39,30 @@ def test_what_is_no_array(tmp_path):
         read_array("x", str(tmp_path / "x.npy"), np.dtype(np.int8))
     with pytest.raises(FileNotFoundError):
         read_array("x", str(tmp_path / "y.npy"), np.dtype(np.int8))
+
+
+def test_random_numbers_are_made_in_pieces():
+    """NumPy makes them of 8 bytes each, which for large arrays is more than there may be."""
+    sizes = []
+
+    class Numbers:
+        def integers(self, low, high, size):
+            sizes.append((low, high, size))
+            return np.full(size, len(sizes))
+
+    made = random_array((2, 70_000), np.dtype(np.int8), Numbers())
+    assert sizes == [(-128, 128, 65536), (-128, 128, 65536), (-128, 128, 140_000 - 2 * 65536)]
+    assert np.unique(made, return_counts=True)[1].tolist() == [65536, 65536, 140_000 - 2 * 65536]
+    assert random_array((), np.dtype(np.int8), Numbers()).tolist() == 4
+    assert random_array((0, 3), np.dtype(np.int8), Numbers()).shape == (0, 3)
+
+
+def test_files_by_names():
+    assert pairs("--input", ["x=a.npy", "y=b=c.npy", "x=d.npy"]) == {"x": "d.npy", "y": "b=c.npy"}
+    assert pairs("--input", []) == {}
+
+
+@pytest.mark.parametrize("text", ["x", "x=", "=a.npy", "", "="])
+def test_what_names_no_file(text):
+    with pytest.raises(ValueError, match=f"^--save must be NAME=FILE.npy, not '{text}'$"):
+        pairs("--save", ["y=a.npy", text])

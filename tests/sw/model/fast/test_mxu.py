@@ -104,3 +104,13 @@ def test_sums_of_few_rows_are_those_of_the_array(rows, dim):
                       .astype(np.uint16) for shape in ((rows, dim), (dim, dim)))
         sums = chain.sums(acts[np.newaxis], tile[np.newaxis])[0]
         np.testing.assert_array_equal(sums, mxu.chain(acts, tile))
+
+
+@pytest.mark.parametrize(("act", "weight"), [
+    (0xFFC1, 0x2000), (0x2000, 0xFFC1), (0x7F80, 0x0000), (0x0000, 0x7F80), (0xFF80, 0x8000),
+    (0x7FFF, 0x3F80), (0x7F81, 0x7F80)])
+def test_every_sum_with_no_value_is_the_one_nan(act, weight):
+    """Also where the other factors are so small that nothing could overflow."""
+    acts, tiles = np.full((1, 2, 2), act, np.uint16), np.full((1, 2, 2), weight, np.uint16)
+    assert sums(acts, tiles).tolist() == [[[0x7FC00000] * 2] * 2]
+    np.testing.assert_array_equal(sums(acts, tiles)[0], mxu.chain(acts[0], tiles[0]))
