@@ -7,7 +7,7 @@ from celosia.arch.config import TpuConfig
 from celosia.arch.encoding import Insn, Reg, encode, insn
 from celosia.arch.faults import Fault
 from celosia.arch.registers import Status
-from celosia.model import Machine, ModelResult
+from celosia.model import Machine, ModelResult, PlainMachine
 from celosia_sim.randprog import random_faulting_program
 
 BOTH = TpuConfig("both", dim=4, int8=True, bf16=True, ub_rows=64, acc_rows=32, bus_bytes=8)
@@ -458,3 +458,16 @@ def test_random_faulting_programs():
         causes.add(program.expected.cause)
     assert len(causes) == 11
     assert random_faulting_program(BOTH, 3) == random_faulting_program(BOTH, 3)
+
+
+@pytest.mark.parametrize("kind", [Machine, PlainMachine])
+def test_a_tile_is_kept_from_the_first_matmul_on(kind):
+    keep = matmul(wload=0, w=0, wrows=0)
+    assert fault(keep, HALT, machine=kind(BOTH)) == (Fault.ILLEGAL_FIELD, 0, 0)
+    for between in (), (insn("nop"), load()), (keep, keep):
+        result = run(matmul(), *between, keep, HALT, machine=kind(BOTH))
+        assert (result.status, result.cause) == (Status.DONE, Fault.NONE)
+    # Another run has none of the one before.
+    again = kind(BOTH)
+    assert run(matmul(), HALT, machine=again).status == Status.DONE
+    assert fault(keep, HALT, machine=again) == (Fault.ILLEGAL_FIELD, 0, 0)

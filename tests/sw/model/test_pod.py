@@ -216,3 +216,23 @@ def test_the_driver_names_what_a_link_did():
     fault = ChipFault(LinkFault.LINK_DOWN, 3, 2, "send acc[0]", "", "step")
     assert str(fault).startswith(
         "fault LINK_DOWN: no chip answers at the other end of the link (the port: 2)")
+
+
+@pytest.mark.parametrize(("count", "looks"), [(1, 1), (255, 1), (256, 1), (257, 2), (513, 3)])
+def test_each_chip_is_looked_at_before_every_256_instructions(count, looks):
+    machines, seen = chips(2), []
+    programs = [load(machine, [insn("nop")] * (count - 1)) for machine in machines]
+    found = Pod(machines, PAIR).run(programs, look=lambda: seen.append(None))
+    assert [(each.cause, each.instructions) for each in found] == [(Fault.NONE, count)] * 2
+    assert len(seen) == 2 * looks
+
+
+def test_what_a_look_raises_ends_the_run():
+    machines = chips(2)
+    programs = [load(machine, [insn("nop")]) for machine in machines]
+
+    def look():
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        Pod(machines, PAIR).run(programs, look=look)

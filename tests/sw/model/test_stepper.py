@@ -93,3 +93,30 @@ def test_a_fault_ends_it():
     stepper.back()
     assert stepper.ended is None
     assert stepper.pc == 2
+
+
+def test_the_last_32_instructions_are_remembered():
+    made, program = machine(LOOP.replace("mov r1, 5", "mov r1, 20"))
+    stepper = Stepper(made, 0, len(program.insns))
+    order = [0, 1, *[2, 3] * 20, 4, 5]
+    for count in range(1, len(order)):
+        assert stepper.step()
+        assert list(stepper.passed) == order[:count][-32:]
+        assert (stepper.executed, stepper.pc) == (count, order[count])
+    assert not stepper.step()
+    assert list(stepper.passed) == order[-32:]
+    stepper.back(len(order) - 1)
+    assert list(stepper.passed) == [0]
+    stepper.back()
+    assert (list(stepper.passed), stepper.command, stepper.program) == ([], None, 0)
+
+
+def test_who_watches_the_chip_watches_it_again_behind_a_step():
+    made, program = machine(LOOP.replace("add r2, r2, 3", "add r2, r2, 500"))
+    made.observer = watcher = [].append
+    stepper = Stepper(made, 0, len(program.insns))
+    while stepper.step():
+        assert made.observer is watcher
+        assert (stepper.command is not None) == (stepper.passed[-1] == 3)
+    assert made.observer is watcher
+    assert stepper.ended.cause == Fault.ACC_RANGE
