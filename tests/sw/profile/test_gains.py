@@ -111,3 +111,13 @@ def test_lines_of_all_steps_are_added_up(monkeypatch):
     assert [(each.place, each.cycles) for each in made] == [("a", 31), ("c", 20), ("b", 11)]
     assert dict(made[0].busy) == {"mxu": 7, "vpu": 1}
     assert made[0].operations["dot"] == made[0].parts["dot"] == made[0].waits["why"] == 3
+
+
+def test_what_a_program_was_compiled_with_is_kept():
+    compiled, given = SimpleNamespace(name="net", config=None, steps=()), {"memory": 5}
+    made = Profile(compiled, options=given)
+    given["memory"] = 6
+    assert (made.options, made.timing, made.graph) == ({"memory": 5}, Timing(), None)
+    assert Profile(compiled).options == {}
+    slow = Timing(read_latency=99)
+    assert Profile(compiled, timing=slow).timing is slow

@@ -208,3 +208,9 @@ def test_a_model_is_described_as_tensorflow_does():
     assert signature["outputs"] == {"y": {
         "dtype": "DT_INT32", "name": "y", "tensor_shape": {"unknown_rank": False, "dim": [
             {"size": "2", "name": ""}, {"size": "-1", "name": ""}]}}}
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), [1, -float("inf")]])
+def test_what_json_has_no_word_for_is_not_written(value):
+    with pytest.raises(ValueError, match="^Out of range float values are not JSON compliant"):
+        protocol._dumps(value)
