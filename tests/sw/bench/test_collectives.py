@@ -2,10 +2,13 @@
 
 import json
 
+import numpy as np
 import pytest
 
-from celosia.bench.collectives import OPS
+from celosia.arch.config import preset
+from celosia.bench.collectives import OPS, _rows
 from celosia.cli.main import main
+from celosia.collectives.schedule.emit import Slice
 
 
 def rows(capsys, *arguments):
@@ -103,3 +106,16 @@ def test_a_scaling_curve(capsys, monkeypatch):
     assert main([*arguments[:-1], "3"]) == 1
     assert ("batch of a scaling curve must be at least 4, so that 16 times as many rows are some "
             "for each of 64 chips, not 3") in capsys.readouterr().err
+
+
+def test_elements_are_in_the_rows_of_their_slices():
+    """The last row of a slice may have fewer than there are lanes; other rows are zero."""
+    config = preset("nano")
+    acc = _rows(config, [Slice(0, 0, 6, (3, 5)), Slice(0, 6, 4, (7, 8)), Slice(0, 10, 1, (1, 2))],
+                np.arange(100, 111, dtype=np.int32))
+    assert acc.shape == (config.acc_rows, 4)
+    found = {row: acc[row].tolist() for row in range(len(acc)) if acc[row].any()}
+    assert found == {1: [110, 0, 0, 0], 3: [100, 101, 102, 103], 4: [104, 105, 0, 0],
+                     7: [106, 107, 108, 109]}
+    ones = _rows(config, [Slice(0, 0, 1, (0, 1))], np.ones(1, np.float32))
+    assert ones[0].tolist() == [0x3F800000, 0, 0, 0]

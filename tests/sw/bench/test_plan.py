@@ -72,6 +72,27 @@ def test_what_is_wrong(arguments, message, capsys, monkeypatch):
     assert capsys.readouterr().err == f"celosia: error: {message}\n"
 
 
+@pytest.mark.parametrize("boards", [0, -1, 9])
+def test_boards_that_have_no_chip(boards):
+    with pytest.raises(ValueError, match="^boards must be from 1 to the 8 chips of the topology, "
+                                         f"not {boards}$"):
+        plan(RATES, Topology((8,)), boards)
+
+
+@pytest.mark.parametrize(("latency", "windows"), [(1, 14_000), (64, 219), (14_000, 1), (13_999, 2)])
+def test_a_step_is_cut_into_windows_of_the_latency(latency, windows):
+    found = plan(RATES, Topology((16, 16)), 2, latency)
+    assert (found.windows, found.window_seconds) == (windows, windows * .00005)
+
+
+def test_a_message_takes_half_of_there_and_back(monkeypatch):
+    module = importlib.import_module("celosia.bench.plan")
+    times = iter([10, 18])
+    monkeypatch.setattr(module.time, "perf_counter", lambda: next(times))
+    monkeypatch.setattr(module, "_WINDOWS", 20)
+    assert module._exchange(100) == 8 / 2 / 20
+
+
 @pytest.mark.slow
 def test_what_is_measured(capsys):
     assert main(["bench", "pod", "--plan", "--topology", "32x32", "--boards", "64", "--net",
