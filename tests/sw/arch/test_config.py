@@ -87,20 +87,6 @@ def test_presets_are_named_after_themselves():
     assert all(preset(name).name == name for name in PRESETS)
 
 
-@pytest.mark.parametrize(("name", "fields"), [
-    ("pico", (2, True, False, 1024, 512, 4, 2, 16)),
-    ("nano", (4, True, False, 2048, 512, 4, 4, 32)),
-    ("edge", (8, True, False, 8192, 1024, 8, 8, 64)),
-    ("core4", (4, True, True, 8192, 2048, 8, 8, 64)),
-    ("core", (16, True, True, 16384, 2048, 32, 16, 128)),
-    ("v2", (128, False, True, 65536, 8192, 128, 16, 256)),
-    ("v1", (256, True, False, 98304, 4096, 64, 16, 256))])
-def test_presets_keep_their_geometry(name, fields):
-    """Programs that are stored name the chip, whose geometry they rely on."""
-    whole = (name, *fields, fields[0], 0, 4, 8, 4)  # lanes, ports, link_bytes, link_frames, banks
-    assert dataclasses.astuple(preset(name)) == whole
-
-
 def test_what_a_chip_has_that_is_not_told():
     config = TpuConfig(**GOOD)
     assert dataclasses.astuple(config)[7:] == (8, 64, 4, 0, 4, 8, 4)
