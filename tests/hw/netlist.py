@@ -1,6 +1,5 @@
 """Amaranth's netlist of a circuit, bit by bit: which bits never change, and which nobody reads."""
 
-import functools
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable
@@ -9,11 +8,9 @@ from amaranth.hdl import Value
 from amaranth.hdl import _nir as nir
 from amaranth.hdl._ir import Fragment, build_netlist
 
-from celosia.arch.config import TpuConfig
-from celosia_hw.top import Celosia
 from celosia_hw.verilog.emit import VerilogWriter
 
-__all__ = ["chip_netlist", "netlist", "stuck", "unread"]
+__all__ = ["netlist", "stuck", "unread"]
 
 Bit = int | None  # 0, 1, or both in turn
 _COMBINATIONAL = (nir.Operator, nir.Matches, nir.PriorityMatch, nir.AssignmentList, nir.Part)
@@ -24,12 +21,6 @@ def netlist(component) -> nir.Netlist:
     pins = [("__".join(map(str, path)), Value.cast(value), None)
             for path, _, value in component.signature.flatten(component)]
     return build_netlist(Fragment.get(component, VerilogWriter()), ports=pins, name="chip")
-
-
-@functools.cache
-def chip_netlist(config: TpuConfig) -> nir.Netlist:
-    """Return the netlist of a chip."""
-    return netlist(Celosia(config))
 
 
 def stuck(found: nir.Netlist) -> dict[str, int]:
