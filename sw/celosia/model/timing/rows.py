@@ -128,7 +128,8 @@ class PlayedTransfer:
         chip, store = command.chip(config.dim), entry.unit == Unit.STORE
         self.entry, self.port = entry, port_of(command.mem, not store)
         self._rows, self._each = banks_of(chip, config.banks), each
-        # Where it has the time it makes good the cycle that it waits for one that goes on.
+        # Where it has the time it makes good the cycle that it waits for one that goes on; rows of
+        # one bank, one behind the other, have it from two cycles each on.
         step = step_of(chip, config.banks)
         self._step = step if each == 1 or (not step and each < 2) else _ANY
         self._ahead = (_AHEAD_CUT if config.cut else _AHEAD) * store
