@@ -147,7 +147,8 @@ class Pod:
         if None not in codes and all(each.status == Status.DONE for each in results):
             made = [each for each in (run.kept() for run in runs) if each is not None]
             if len(made) == len(runs):
-                self._kept.keep(tuple(key), codes, made)
+                self._kept.keep(tuple(key), codes, made,
+                                sum(each.instructions for each in results))
         return results
 
     def _go(self, runs: Sequence[JoinedRun], order: Sequence[int] | None,

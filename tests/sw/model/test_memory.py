@@ -134,16 +134,36 @@ def test_a_memory_is_as_it_was():
     assert bytes(memory.read(4, 2)) == b"ab"
 
 
-def test_the_last_eight_runs_are_kept():
+def test_the_last_eight_runs_are_kept_whatever_their_size():
     runs = KeptRuns()
     assert runs.find(0, "code") is None
     for number in range(8):
-        runs.keep(number, "code", f"run {number}")
+        runs.keep(number, "code", f"run {number}", 400_000)
     assert runs.find(0, "code") == "run 0"  # now the last that was used
     assert runs.find(1, "other code") is None
-    runs.keep(8, "code", "run 8")
+    runs.keep(8, "code", "run 8", 1)
     assert runs.find(1, "code") is None
     assert [runs.find(number, "code") for number in (0, 2, 8)] == ["run 0", "run 2", "run 8"]
-    runs.keep(2, "other code", "again")
+    runs.keep(2, "other code", "again", 400_000)
     assert runs.find(2, "code") is None
     assert runs.find(2, "other code") == "again"
+
+
+@pytest.mark.parametrize(("small", "kept"), [(1, 255), (1000, 200), (1001, 199), (40_000, 7)])
+def test_small_runs_are_kept_beside_a_large_one(small, kept):
+    """256 of them, or 400,000 instructions."""
+    runs = KeptRuns()
+    for number in range(300):
+        runs.keep("step", "code", "step", 200_000)
+        runs.keep(number, "code", number, small)
+    assert runs.find("step", "code") == "step"
+    assert [number for number in range(300) if runs.find(number, "code") is not None] == [
+        *range(300 - kept, 300)]
+
+
+def test_a_run_that_is_kept_again_is_the_last():
+    runs = KeptRuns()
+    for number in (*range(8), 0, 8):
+        runs.keep(number, "code", number, 400_000)
+    assert runs.find(1, "code") is None
+    assert runs.find(0, "code") == 0

@@ -62,7 +62,7 @@ class Machine(PlainMachine):
         with uncollected():  # the steps stay
             result = run.go(max_instructions, progress)
         if code is not None and result.status == Status.DONE and run.repeatable:
-            self._recordings.keep(key, code, Recording(run.steps, result))
+            self._recordings.keep(key, code, Recording(run.steps, result), result.instructions)
         return result
 
     def start(self, program: int, length: int, windows: Sequence[tuple[int, int]] = (),
