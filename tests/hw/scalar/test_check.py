@@ -117,6 +117,20 @@ def checked(instruction, values, strides):
         return None, stop.fault, stop.addr
 
 
+def agreed(ctx, dut, instruction, strides, seen):
+    """Compare what fails with the model, and count it; return the instruction as text, its values,
+    and the command if there is one.
+    """
+    text = str(instruction.fields) + str(instruction.operands)
+    values = [operand.value for operand in instruction.operands]
+    command, fault, addr = checked(instruction, values, strides)
+    seen[fault] += 1
+    assert ctx.get(dut.fault.cause) == fault, text
+    if command is None:
+        assert (ctx.get(dut.fault.addr), ctx.get(dut.fault.pc)) == (addr, 7), text
+    return text, values, command
+
+
 def span(value):
     return (value.mem, value.low, value.high) if value.used else None
 
@@ -144,13 +158,8 @@ def test_vectors_as_the_model_has_them():
     seen = Counter()
 
     def compare(ctx, instruction, cycles, entry):
-        text = str(instruction.fields) + str(instruction.operands)
-        values = [operand.value for operand in instruction.operands]
-        command, fault, addr = checked(instruction, values, strides)
-        seen[fault] += 1
-        assert ctx.get(dut.fault.cause) == fault, text
+        text, values, command = agreed(ctx, dut, instruction, strides, seen)
         if command is None:
-            assert (ctx.get(dut.fault.addr), ctx.get(dut.fault.pc)) == (addr, 7), text
             return
         assert entry.unit == Unit.VPU
         dst = command.dst
@@ -220,13 +229,8 @@ def test_matmuls_as_the_model_has_them():
     dut = bench.dut
 
     def compare(ctx, instruction, _cycles, entry):
-        text = str(instruction.fields) + str(instruction.operands)
-        values = [operand.value for operand in instruction.operands]
-        command, fault, addr = checked(instruction, values, strides)
-        seen[fault] += 1
-        assert ctx.get(dut.fault.cause) == fault, text
+        text, values, command = agreed(ctx, dut, instruction, strides, seen)
         if command is None:
-            assert (ctx.get(dut.fault.addr), ctx.get(dut.fault.pc)) == (addr, 7), text
             return
         assert entry.unit == Unit.MXU
         assert span(entry.first) == (Mem.ACC, command.acc.base, command.acc.last), text
@@ -323,13 +327,8 @@ def compare_transfer(bench, strides, seen):
     dut = bench.dut
 
     def compare(ctx, instruction, _cycles, entry):
-        text = str(instruction.fields) + str(instruction.operands)
-        values = [operand.value for operand in instruction.operands]
-        command, fault, addr = checked(instruction, values, strides)
-        seen[fault] += 1
-        assert ctx.get(dut.fault.cause) == fault, text
+        text, values, command = agreed(ctx, dut, instruction, strides, seen)
         if command is None:
-            assert (ctx.get(dut.fault.addr), ctx.get(dut.fault.pc)) == (addr, 7), text
             return
         chip = command.chip(CONFIG.dim)
         assert entry.unit == instruction.instruction.unit

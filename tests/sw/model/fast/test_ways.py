@@ -12,7 +12,7 @@ from celosia.arch.isa import DmaFormat, MatmulFormat, Mem
 from celosia.arch.streams import Stream
 from celosia.arch.vector import Dst, Post, Src, VectorOp
 from celosia.model import Machine, vpu
-from celosia.model.fast import native, numerics, special
+from celosia.model.fast import numerics, special
 from celosia.model.fast.steps import NativeSteps
 from celosia.model.fast.vpu import prepare
 
@@ -145,11 +145,10 @@ def test_what_numpy_does_as_a_whole(command, function):
     np.testing.assert_array_equal(on.acc, wanted.acc)
 
 
-@pytest.mark.skipif(platform.machine() != "x86_64", reason="the library is C for x86-64")
-def test_commands_of_all_kinds_are_one_call_of_the_library():
-    on, library = Machine(CHIP), native.load()
-    assert library is not None
-    made = NativeSteps(on, library)
+def test_commands_of_all_kinds_are_one_call_where_there_is_the_library():
+    """It is C for x86-64; elsewhere each command is a call of its own."""
+    made, in_c = Machine(CHIP).steps(), platform.machine() == "x86_64"
+    assert isinstance(made, NativeSteps) == in_c
     made.add(Load(Mem.UB, DmaFormat.BF16, 0, 0, 4, 4, 8, 1, 4))
     made.add(Load(Mem.ACC, DmaFormat.W32, 0, 256, 4, 4, 16, 1, 4))
     made.add(Matmul(MatmulFormat.BF16, False, False, Stream.linear(8, (4, 1, 1)),
@@ -157,4 +156,4 @@ def test_commands_of_all_kinds_are_one_call_of_the_library():
     made.add(vector(VectorOp.IADD, rows(0), rows(8)))
     made.add(Store(Mem.ACC, DmaFormat.W32, 32, 512, 4, 4, 16, 1, 4))
     made.close()
-    assert (len(made.made), made.size) == (1, 5)
+    assert (len(made.made), made.size) == (1 if in_c else 5, 5)
