@@ -68,6 +68,8 @@ class BuildFlags:
     cxx: tuple[str, ...] = ("-std=c++17", "-fPIC", "-pthread", "-w", "-g0", "-DVERILATOR=1",
                             "-DVM_SC=0")
     fast: tuple[str, ...] = ("-O2",)
+    #: Verilator's run-time library, which chips share.
+    runtime: tuple[str, ...] = ("-O2",)
     #: The whole of a vector register: compilers keep to half of 512 bits if not told so.
     vectors: tuple[str, ...] = (("-mprefer-vector-width=512",)
                                 if platform.machine() in ("x86_64", "AMD64") else ())
@@ -156,13 +158,17 @@ def link(target: Path, objects: Sequence[Path], log: Path,
                      *flags], log)
 
 
+def _programs() -> dict[str, object]:
+    """What a key holds of verilator, compiler and processor."""
+    return {"verilator": verilator().version, "compiler": compiler().version,
+            "compiler_flags": compiler().flags, "cpu": cpu_identity()}
+
+
 def tool_identity() -> dict[str, object]:
     """What a key holds so that a build is not used where its tools would build another."""
-    return {"verilator": verilator().version, "compiler": compiler().version,
-            "compiler_flags": compiler().flags, "cpu": cpu_identity(), "flags": repr(FLAGS),
-            "passes": [path.read_text() for path in (
-                Path(__file__).parent / "loops" / "localise.py",
-                *sorted((Path(__file__).parent / "idle").glob("*.py")))]}
+    return {**_programs(), "flags": repr(FLAGS), "passes": [path.read_text() for path in (
+        Path(__file__).parent / "loops" / "localise.py",
+        *sorted((Path(__file__).parent / "idle").glob("*.py")))]}
 
 
 def runtime_objects(trace: str = "", vpi: bool = False) -> list[Path]:
@@ -174,10 +180,12 @@ def runtime_objects(trace: str = "", vpi: bool = False) -> list[Path]:
 
 
 def _runtime(names: tuple[str, ...], trace: str = "") -> list[Path]:
-    key = builds.digest({**tool_identity(), "names": names, "shim": harness_text("fst_shim")})
+    flags = (*FLAGS.cxx, *FLAGS.vectors, *FLAGS.runtime)
+    key = builds.digest({**_programs(), "flags": flags, "names": names,
+                         "shim": harness_text("fst_shim")})
 
     def make(folder: Path) -> None:
-        compile_all([(verilator().include / name, FLAGS.fast) for name in names], folder,
+        compile_all([(verilator().include / name, FLAGS.runtime) for name in names], folder,
                     base_flags(trace))
 
     folder = builds.entry("runtime", key, make)

@@ -45,7 +45,13 @@ FOLDED = [replace(CHIP, lanes=lanes, banks=banks)
           for lanes, banks in ((2, BANKS), (1, BANKS), (1, 2), (1, 1))]
 
 
-@pytest.fixture(params=FOLDED, ids=lambda config: f"{config.lanes}-lanes-{config.banks}-banks")
+#: Those of which each is folded as far as it goes: two lanes and two banks fold in the same ways.
+_FURTHEST = [config for config in FOLDED if config.lanes == 1 and config.banks in (1, BANKS)]
+
+
+@pytest.fixture(params=[pytest.param(
+    config, marks=() if config in _FURTHEST else pytest.mark.slow,
+    id=f"{config.lanes}-lanes-{config.banks}-banks") for config in FOLDED])
 def config(request):
     return request.param
 
