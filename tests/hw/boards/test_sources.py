@@ -93,6 +93,18 @@ def test_phases_and_cycles_that_leave_most_to_spare(mhz, phase, cycles, margin):
     assert found.margin == pytest.approx(margin, abs=0.0006)
 
 
+@pytest.mark.parametrize("left", [0, -16])
+def test_block_ram_may_be_full(tops, left):
+    config, item = preset("nano"), board("tangprimer20k")
+    size = 94208 - config.ub_bytes - config.acc_bytes - left
+    item = dataclasses.replace(item, memory_bytes=size)
+    if left >= 0:
+        assert sources(item, config).memory_bytes == size
+    else:
+        with pytest.raises(ValueError, match=r"which wants 94224$"):
+            sources(item, config)
+
+
 BIG = dataclasses.replace(preset("nano"), ub_rows=65536)
 
 
