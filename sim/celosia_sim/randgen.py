@@ -35,7 +35,7 @@ class Generator(VectorBuilder):
             fmt = (DmaFormat.W32 if mem == Mem.ACC else
                    DmaFormat.BF16 if self.config.bf16 else DmaFormat.I8)
             length = self.config.dim * _SIZES[fmt]
-            rows = min(high - low, DATA_BYTES // length)
+            rows = min(high - low, self.room(mem) // length)
             addr = self.data + (0 if mem == Mem.UB else DATA_BYTES - rows * length)
             self.emit("load", mem=mem, fmt=fmt, row=low, addr=addr, rows=rows,
                       cols=self.config.dim, pitch=length)
@@ -43,6 +43,11 @@ class Generator(VectorBuilder):
             self.statement(size)
         self.emit("halt")
         return self.finish()
+
+    def room(self, mem: Mem) -> int:
+        """Return how many bytes of the data fill a region: the first ones, or of ACC the last."""
+        del mem
+        return DATA_BYTES
 
     def statement(self, size: int) -> None:
         """Emit one statement, with the scalar instructions that its operands need."""
@@ -228,6 +233,11 @@ class BusErrors(Generator):
         first = data + DATA_BYTES // 2 + 128 * rng.randrange(-16, 16)
         self.bad = first, first + 128 * rng.randrange(1, 3) - 1
         self.hot = [rng.choice(self.bad) + rng.randrange(-128, 64) for _ in range(3)]
+
+    def room(self, mem: Mem) -> int:
+        """Return the bytes before the bad ones, or of ACC behind them."""
+        return (self.data + DATA_BYTES - 1 - self.bad[1] if mem == Mem.ACC
+                else self.bad[0] - self.data)
 
     def statement(self, size: int) -> None:
         """Emit a statement; a few times a program one that meets the error."""

@@ -4,13 +4,13 @@ import re
 
 import pytest
 
-from celosia.arch.config import TpuConfig
+from celosia.arch.config import TpuConfig, preset
 from celosia.arch.faults import Fault
 from celosia.arch.isa import Opcode
 from celosia.arch.registers import counter_names
 from celosia.arch.vector import INDEXED_OPS
 from celosia_sim.coverage import Coverage, bins, chip_bins, cover, unreachable
-from celosia_sim.randprog import random_faulting_program
+from celosia_sim.randprog import random_bus_errors, random_faulting_program
 
 BOTH = TpuConfig("both", dim=4, int8=True, bf16=True, ub_rows=64, acc_rows=64, bus_bytes=8)
 INT8 = TpuConfig("int8", dim=8, int8=True, bf16=False, ub_rows=64, acc_rows=32, bus_bytes=8)
@@ -70,3 +70,19 @@ def test_bad_indices_are_followed_by_what_waits():
             assert code[1][0] & 63 in (Opcode.FENCE, Opcode.HALT)
             late += 1
     assert late >= 3
+
+
+@pytest.mark.parametrize("name", ["core", "v2", "v1"])
+def test_nothing_runs_beside_a_transfer_that_meets_a_bus_error(name):
+    """What is younger may have run when it is found. On the largest chips the rows that fill the
+    memories at first are all of the data.
+    """
+    met = 0
+    for seed in range(40):
+        made = random_bus_errors(preset(name), seed)
+        at = made.expected.pc
+        if made.expected.cause in (Fault.BUS_READ, Fault.BUS_WRITE):
+            around = made.insns[at - 1], made.insns[at + 1]
+            assert [each.instruction.mnemonic for each in around] == ["fence", "fence"]
+            met += 1
+    assert met > 4
