@@ -11,6 +11,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 
 from celosia.compiler.builder import Builder, scalar_of
@@ -147,10 +148,10 @@ def _with(b: Builder, name: str, x: Value, number: Any) -> Value | None:
         return b("negate", x)
     if name == "power" and value == 2:
         return b("multiply", x, x)
-    if name == "divide" and value and math.isfinite(value) and abs(math.frexp(value)[0]) == 0.5:
-        inverse = np.float32(1 / value)
-        # A subnormal inverse would be flushed.
-        if 2.0**-126 <= abs(inverse) and math.isfinite(inverse):
+    if name == "divide" and abs(math.frexp(value)[0]) == 0.5:
+        inverse = 1 / value
+        # A subnormal inverse would be flushed; one too large for the type is none.
+        if 2.0**-126 <= abs(inverse) <= float(ml_dtypes.finfo(dtype.numpy).max):
             return b("multiply", x, b.full(inverse, x.type))
     return None
 
