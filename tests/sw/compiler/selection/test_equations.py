@@ -118,7 +118,7 @@ def test_an_inverse_that_is_used_again_takes_no_number():
 
 @pytest.mark.parametrize(("before", "names", "number"), [
     (lambda k: k.x * k.y, "xy", 1), (lambda k: k.x * 3.0, "x", 3), (lambda k: -k.x * k.y, "xy", -1),
-    (lambda k: (k.x * 3.0) * (-k.y * 2.0), "xy", -6), (lambda k: -(-(k.x)) * k.y, "xy", 1),
+    (lambda k: (k.x * 3.0) * (-k.y * 2.0), "xy", -6),
     (lambda k: (k.x * (k.y * k.s)) * k.z, "xysz", 1), (lambda k: k.x * INF, "", None),
     (lambda k: k.x * NAN, "", None), (lambda k: k.x * 0.0, "", None),
     (lambda k: (k.x * 2.0**127) * 2.0, "x", None), (lambda k: (k.x * 2.0**-126) * 0.5, "x", None),
@@ -259,6 +259,53 @@ COLLECTED = [
 @pytest.mark.parametrize("number", range(len(COLLECTED)))
 def test_what_is_less_is_added_together(number):
     check(collected, *COLLECTED[number])
+
+
+AGAIN = [
+    (scaled_product, lambda k: (k.x + k.s) * k.t, lambda k: k.x + k.s),
+    (scaled_product, lambda k: (k.x * k.s + k.y) * k.t, lambda k: k.x * k.s),
+    (scaled_product, lambda k: fma(k.x + k.s, k.y, k.u) * k.t, lambda k: k.x + k.s),
+    (scaled_product, lambda k: ((k.x + k.s) * k.y) * k.t, lambda k: k.x + k.s),
+    (scaled_product, lambda k: fma(k.x * k.y, k.s, k.x) * k.t, lambda k: k.x * k.y),
+    (opposite, lambda k: -((k.x + k.s) * k.y), lambda k: k.x + k.s),
+    (opposite, lambda k: -((k.x + k.s) * k.y), lambda k: (k.x + k.s) * k.y),
+    (common, lambda k: k.x * k.y + k.x, lambda k: k.x * k.y),
+    (common, lambda k: (k.z + k.x) + k.x * k.y, lambda k: k.z + k.x),
+    (collected, lambda k: (k.x + k.s) + k.t, lambda k: k.x + k.s),
+    (collected, lambda k: ((k.x + k.s) + k.y) + k.t, lambda k: k.x + k.s)]
+
+
+@pytest.mark.parametrize("number", range(len(AGAIN)))
+def test_what_is_used_again_is_not_taken_apart(number):
+    rule, before, again = AGAIN[number]
+    check(rule, before, None, again=again)
+
+
+@pytest.mark.parametrize(("make", "mask"), [
+    (lambda k: step(Op.FLT, k.x, k.y), True), (lambda k: step(Op.ISFINITE, k.x), True),
+    (lambda k: step(Op.FNE, k.x, k.y), True), (lambda k: step(Op.ILE, k.x, k.y), True),
+    (lambda k: both(step(Op.FGT, k.x, k.y), step(Op.FGE, k.x, k.y)), True),
+    (lambda k: either(step(Op.FLE, k.x, k.y), step(Op.FEQ, k.x, k.y)), True),
+    (lambda k: step(Op.XOR, step(Op.IEQ, k.x, k.y), step(Op.IGT, k.x, k.y)), True),
+    (lambda k: complement(step(Op.INE, k.x, k.y)), True),
+    (lambda k: both(step(Op.FGT, k.x, k.y), k.x + k.y), False), (lambda k: k.x + k.y, False),
+    (lambda k: relu_i(step(Op.FLT, k.x, k.y)), False), (lambda k: k.pool.word(0), False),
+    (lambda k: select(step(Op.FLT, k.x, k.y), k.x, k.y), False)])
+def test_masks_that_are_plain_to_see(make, mask):
+    known = Known()
+    with recording(known.pool):
+        assert is_mask(make(known)) == mask
+
+
+def test_masks_are_looked_for_in_eight_operations():
+    known = Known()
+    found = []
+    with recording(known.pool):
+        term = step(Op.FLT, known.x, known.y)
+        for _ in range(9):
+            found.append(is_mask(term))
+            term = step(Op.XOR, term, term)
+    assert found == [True] * 8 + [False]
 
 
 RULES = {"always": ALWAYS, "merged": MERGED, "fast": FAST_RULES, "fuse": FUSE}
