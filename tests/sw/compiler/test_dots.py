@@ -101,3 +101,18 @@ def test_infinity_is_looked_for_once():
 def test_int8_stays_int8():
     graph = matmul((2, 3), (3, 4), (1, 0), dtype=DType.I8)
     assert ops_of(graph) == ["reshape", "reshape", "dot", "reshape"]
+
+
+@pytest.mark.parametrize(("shapes", "contract"), [
+    (((5, 17), (5, 2, 17, 1)), (1, 2)), (((5, 2, 17, 1), (5, 17)), (2, 1)),
+    (((5, 17, 2, 3), (5, 17)), (1, 1)), (((5, 17), (5, 17, 2, 3)), (1, 1))])
+def test_a_result_of_three_dimensions_may_be_of_operands_of_two_and_four(shapes, contract):
+    a, b = (parameter(TensorType(DType.I8, shape)) for shape in shapes)
+    graph = Graph("g", [a, b], [op("dot", a, b, dtype=DType.I32, batch=[(0, 0)],
+                                   contract=[contract])])
+    after = canonical(graph)
+    for node in after.nodes:
+        if node.op == "dot":
+            assert [each.type.rank for each in node.operands] == [3, 3]
+    draw = np.random.default_rng(0)
+    agree(graph, after, [draw.integers(-9, 9, shape).astype(np.int8) for shape in shapes])

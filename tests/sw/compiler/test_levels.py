@@ -64,6 +64,8 @@ def reduced(reducer, dtype, start, shape=(3, 4), dims=(1,)):
     (dot(contract=((1, 2),), left=(2, 4, 3), right=(2, 5, 4)), ""),
     (dot(left=(3, 4), right=(4, 5), contract=((1, 0),), batch=()), DOT),
     (dot(left=(4, 2, 3), contract=((0, 1),), batch=((1, 0),)), DOT),
+    (dot(left=(2, 4), right=(2, 3, 4, 5), contract=((1, 2),)), DOT),
+    (dot(left=(2, 3, 4, 5), right=(2, 4), contract=((2, 1),)), DOT),
     (op("add", word(), word()), ""), (op("add", word(I32), word(I32)), ""),
     (op("add", word(U32), word(U32)), ""),
     (op("add", word(BF16), word(BF16)), "operands must be words, not bf16 (arithmetic on words)"),

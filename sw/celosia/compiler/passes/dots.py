@@ -48,7 +48,8 @@ def is_canonical_dot(node: Node) -> bool:
     """Whether a dot is a batched matmul of operands that there are at the canonical level."""
     [pair] = node.attrs["contract"] if len(node.attrs["contract"]) == 1 else [(0, 0)]
     return (is_native(node) and node.attrs["batch"] == ((0, 0),)
-            and pair in ((2, 1), (2, 2), (1, 1), (1, 2)) and node.types[0].rank == 3)
+            and pair in ((2, 1), (2, 2), (1, 1), (1, 2))
+            and all(each.type.rank == 3 for each in node.operands))
 
 
 def dots(graph: Graph) -> Graph:
