@@ -111,8 +111,6 @@ def decode(array: NDArray[Any], type: TensorType) -> NDArray[Any]:
     wanted = type.dtype.numpy
     if wanted.itemsize == 8:
         array = np.ascontiguousarray(array).view(wanted)
-    elif wanted == np.bool_:
-        array = np.asarray(array != 0)  # of one element it is no array
     elif wanted == np.uint32:
         array = array.view(np.uint32)
     elif array.dtype != wanted:
