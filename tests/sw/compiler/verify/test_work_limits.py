@@ -178,8 +178,8 @@ def test_what_a_reduction_starts_from_is_no_concern_of_a_cluster():
     good = cluster((4, 8), 1, [Read(value, Extent.FULL, seen(X, (4, 8)))], [write], [total.node])
     assert said(good) == []
     assert said(replace(good, reads=())) == [
-        "Cluster of c: reduce must come after what it needs, and parameter is neither read nor "
-        "made before it"]
+        ("Cluster of c: reduce must come after what it needs, and parameter is neither read nor "
+         "made before it")]
     more = Read(start, Extent.SCALAR, seen(X, ()))
     assert said(replace(good, reads=(*good.reads, more))) == [
         "Cluster of c: everything must have a use, and x has none"]
@@ -268,8 +268,8 @@ def test_convolutions(work, lines):
 
 def test_a_convolution_has_four_dimensions():
     work = replace(convolution((2, 7, 4)), kept=2)
-    assert said(work) == ["Cluster of c: operands must have four dimensions, not [2, 9, 8, 3] and "
-                          "[3, 2, 3, 4]"]
+    assert said(work) == [
+        "Cluster of c: operands must have four dimensions, not [2, 9, 8, 3] and [3, 2, 3, 4]"]
 
 
 FILL, READ = Fill(seen(Y, (8, 8)), 0), mapped((4, 8), read=seen(Y, (4, 8)), write=seen(Z, (4, 8)))
