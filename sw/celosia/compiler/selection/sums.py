@@ -34,9 +34,8 @@ def common(pool: Pool, term: Term, uses: UseCounts) -> Term | None:
             shared.append(factor)
             ps.remove(factor)
             qs.remove(factor)
-    # One of the products must be nothing else, so that the sum is one with a constant. Where they
-    # share nothing, both are something else.
-    if ps and qs:
+    # One of the products must be nothing else, so that the sum is one with a constant.
+    if not shared or (ps and qs):
         return None
     if term.is_op(Op.FSUB):
         second = -second
