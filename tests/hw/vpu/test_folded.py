@@ -12,8 +12,8 @@ from hw.vpu_bench import INT8, WIDE, WIDE_INT8, check
 from hw.vpu_vectors import LOW, NONE, Operand, Vector, memories, random_vector
 
 HALF, QUARTER = replace(WIDE_INT8, lanes=2), replace(WIDE_INT8, lanes=1)
-#: One lane of two, two lanes of four with floating point, and one of four with it.
-OTHERS = [replace(INT8, lanes=1), replace(WIDE, lanes=2), replace(WIDE, lanes=1)]
+#: One lane of two, two lanes of four with floating point, and one of four with it and one bank.
+OTHERS = [replace(INT8, lanes=1), replace(WIDE, lanes=2), replace(WIDE, lanes=1, banks=1)]
 MOVEMENTS = [VectorOp.TRANSPOSE, VectorOp.ROTATE, VectorOp.GATHER, VectorOp.SCATTER]
 INDEXES = Operand(Src.ACC, 20, (0, 1, 0))
 
