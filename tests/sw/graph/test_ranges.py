@@ -172,3 +172,29 @@ def test_what_is_right(make, shape):
 def test_what_is_wrong(make, message):
     with pytest.raises(GraphError, match=rf"^unknown source: \w+: {re.escape(message)}$"):
         make()
+
+
+#: Operations on a matrix with attributes of an entry a dimension, and attributes that are right.
+BY_DIMENSION = {
+    "transpose": (1, {"permutation": (1, 0)}),
+    "slice": (1, {"start": (0, 0), "limit": (2, 2), "stride": (1, 1)}),
+    "pad": (2, {"low": (0, 0), "high": (0, 0), "interior": (0, 0)}),
+    "reduce_window": (2, {"window": (1, 1), "stride": (1, 1), "padding": ((0, 0),) * 2,
+                          "x_dilation": (1, 1), "window_dilation": (1, 1), "reducer": "add"}),
+    "select_and_scatter": (3, {"window": (1, 1), "stride": (1, 1), "padding": ((0, 0),) * 2,
+                               "select": "ge"}),
+}
+
+
+@pytest.mark.parametrize(("name", "attribute"), [
+    (name, attribute) for name, (_, attributes) in BY_DIMENSION.items()
+    for attribute, entries in attributes.items() if isinstance(entries, tuple)])
+def test_attributes_have_an_entry_a_dimension(name, attribute):
+    count, attributes = BY_DIMENSION[name]
+    matrix, number = value(F32, 4, 3), value(F32)
+    operands = {1: [matrix], 2: [matrix, number], 3: [matrix, matrix, number]}[count]
+    op(name, *operands, **attributes)
+    for entries in (attributes[attribute][:1], attributes[attribute] * 2):
+        with pytest.raises(GraphError, match=f"{attribute} must have 2 entries, "
+                                             f"not {len(entries)}$"):
+            op(name, *operands, **{**attributes, attribute: entries})
