@@ -111,3 +111,17 @@ def test_quotients_of_few_bits_are_written_out(dtype, by):
     near = [0, 1, 2**29, 2**30 - 1, 2**30, 2**31 - 1, 2**31, 2**31 + 5, 2**32 - 2, 2**32 - 1, by]
     inputs = [np.array([each % 2**32 for each in near], np.uint32).view(dtype.numpy)]
     assert_equal(interpret(after, inputs), interpret(graph, inputs))
+
+
+@pytest.mark.parametrize(("dtype", "by", "written_out"), [
+    (DType.U32, 2**28 + 1, True), (DType.U32, 2**28 - 1, False), (DType.I32, 2**28 + 1, True),
+    (DType.I32, 2**28 - 1, False), (DType.I32, -(2**28) - 1, True), (DType.I32, 1 - 2**28, False),
+    (DType.I32, 4, False), (DType.U8, 4, True), (DType.U16, 0, False), (DType.I8, 0, False)])
+def test_quotients_of_more_than_four_bits_are_loops(dtype, by, written_out):
+    x = parameter(TensorType(dtype, (8,)))
+    divisor = op("broadcast", constant(by, dtype), shape=(8,))
+    graph = Graph("g", [x], [op("divide", x, divisor), op("remainder", x, divisor)])
+    after = canonical(graph)
+    assert ("while" in ops_of(after)) != written_out
+    inputs = [np.array([0, 1, -1, 7, 2**31 - 1, -2**31, by, -by]).astype(dtype.numpy)]
+    assert_equal(interpret(after, inputs), interpret(graph, inputs))

@@ -211,3 +211,13 @@ def test_one_window_is_a_slice(at):
     anywhere = Graph("f", [x, update, place], [op("scatter", x, numbers, update, **dims)])
     same(anywhere, [*values, np.int32(at)])
     assert "dynamic_update_slice" not in {node.op for node in canonical(anywhere).nodes}
+
+
+@pytest.mark.parametrize("count", [(), (3,)])
+def test_a_scalar_is_gathered_from_no_place(count):
+    x = parameter(TensorType(DType.F32, ()))
+    i = parameter(TensorType(DType.I32, (0, *count)))
+    graph = Graph("g", [x, i], [op("gather", x, i, sizes=[], collapsed=[], offset_dims=[],
+                                   start_map=[], index_dim=0)])
+    found = same(graph, [np.float32(5), np.zeros((0, *count), np.int32)])
+    assert "dynamic_slice" not in [node.op for node in found.nodes]

@@ -124,3 +124,36 @@ def test_top_k_is_made_of_maxima(dtype, shape, k):
     for found, wanted in zip(interpret(made, [values]), interpret(graph, [values]), strict=True):
         assert found.dtype == wanted.dtype
         assert found.tobytes() == wanted.tobytes()
+
+
+@pytest.mark.parametrize("dtype", [DType.BF16, DType.F16])
+@pytest.mark.parametrize(("reducer", "start"), [("add", 0.0), ("add", -0.0),
+                                                ("maximum", -np.inf), ("minimum", np.inf)])
+def test_a_reduction_of_halves_from_nothing_is_one_of_words(dtype, reducer, start):
+    x = parameter(TensorType(dtype, (4, 8)))
+    graph = Graph("g", [x], [op("reduce", x, constant(start, dtype), dims=[1], reducer=reducer)])
+    assert ops_of(canonical(graph)) == ["convert", "constant", "reduce", "convert"]
+
+
+@pytest.mark.parametrize(("k", "stays"), [(64, False), (65, True)])
+def test_the_host_chooses_more_than_so_many(k, stays):
+    x = parameter(TensorType(DType.F32, (65,)))
+    found = reductions(Graph("g", [x], ops("top_k", x, k=k)))
+    assert ("top_k" in ops_of(found)) == stays
+
+
+@pytest.mark.parametrize(("window", "stays"), [((8, 16), False), ((3, 43), True)])
+def test_windows_of_more_than_128_elements_are_left_to_the_host(window, stays):
+    x, updates = (parameter(TensorType(DType.F32, shape)) for shape in (window, (1, 1)))
+    graph = Graph("g", [x, updates], ops(
+        "select_and_scatter", x, updates, constant(0, DType.F32), window=window, stride=window,
+        padding=[(0, 0)] * 2, select="ge", scatter="add"))
+    assert ("select_and_scatter" in ops_of(reductions(graph))) == stays
+
+
+@pytest.mark.parametrize(("window", "sums"), [(2, 1), (4, 3), (5, 3), (7, 4), (8, 3), (9, 4)])
+def test_windows_are_made_of_windows_half_as_long_from_five_elements_on(window, sums):
+    x = parameter(TensorType(DType.F32, (40,)))
+    total = op("reduce_window", x, constant(0, DType.F32), reducer="add", window=(window,),
+               stride=(1,), padding=[(0, 0)], x_dilation=(1,), window_dilation=(1,))
+    assert ops_of(canonical(Graph("g", [x], [total]))).count("add") == sums
