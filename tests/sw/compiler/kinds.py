@@ -24,6 +24,7 @@ from test_indexed import parts  # noqa: E402
 
 from celosia.arch.config import preset  # noqa: E402
 from celosia.compiler import canonical  # noqa: E402
+from celosia.compiler.builder import Builder  # noqa: E402
 from celosia.compiler.errors import CompileError  # noqa: E402
 from celosia.compiler.lowering import lower  # noqa: E402
 from celosia.compiler.pipeline import count, prepared  # noqa: E402
@@ -32,6 +33,7 @@ from celosia.graph import (  # noqa: E402
     DType,
     Graph,
     GraphError,
+    Source,
     TensorType,
     constant,
     op,
@@ -186,10 +188,57 @@ def chosen(rng):
     return Graph("g", [x], found)
 
 
+def looped(rng):
+    """Return a loop that reads rows of what it keeps, and changes others."""
+    b = Builder(Source.UNKNOWN)
+    rows, word, zero = rng.randint(4, 20), TensorType(DType.I32), b.constant(0, DType.I32)
+    types = [TensorType(DType.F32, (rows, 6)), TensorType(DType.F32, (6,)),
+             TensorType(DType.F32, (6,))]
+    given = [parameter(each, f"p{i}", donated=rng.random() < 0.5) for i, each in enumerate(types)]
+    i, *state = (parameter(each) for each in (word, *types))
+    last = b.constant(rng.randint(3, rows), DType.I32)
+    cond = Graph("cond", [i, *state], [b.compare(rng.choice(["lt", "lt", "ne"]), i, last)])
+    i, a, x, y = (parameter(each) for each in (word, *types))
+    at = rng.choice([i, b("subtract", b.constant(rows - 1, DType.I32), i),
+                     b("multiply", i, i), b("add", i, b.constant(1, DType.I32))])
+    row = b.reshape(b("dynamic_slice", a, rng.choice([i, at]), zero, sizes=(1, 6)), 6)
+    new = b("add", b("exp", row), x)
+    if rng.random() < 0.4:
+        new = b.concatenate([b("negate", b.part(new, 0, 0, 2)), b("abs", b.part(y, 0, 2, 6))], 0)
+    changed = b("dynamic_update_slice", a, b.reshape(new, 1, 6), at, zero)
+    outputs = rng.choice([[changed, x, y], [changed, y, x], [a, new, x], [changed, new, y],
+                          [b("multiply", a, a), y, new], [changed, b.full(1.0, x.type), x]])
+    body = Graph("body", [i, a, x, y], [b("add", i, b.constant(1, DType.I32)), *outputs])
+    made = b.all("while", b.constant(rng.choice([0, 0, 2]), DType.I32), *given,
+                 regions=(cond, body))
+    return Graph("g", given, rng.sample(made, rng.randint(1, 4)))
+
+
+def branched(rng):
+    """Return a branch whose results are given, constant, made, or without elements."""
+    b = Builder(Source.UNKNOWN)
+    types = [TensorType(DType.F32, (5, 20)), TensorType(DType.F32, (5, 20)),
+             TensorType(DType.F32, (0, 3))]
+    index = parameter(TensorType(DType.I32))
+    given = [parameter(each, donated=rng.random() < 0.5) for each in types]
+    branches = []
+    for _ in range(rng.randint(1, 3)):
+        x, y, z = (parameter(each) for each in types)
+        fill = b.part(b.part(x, 0, 0, 1), 1, 2, 3)
+        outputs = [rng.choice([x, y, b("add", x, y), b.full(2.0, x.type),
+                               b.pad(b.part(x, 1, 0, 17), b.reshape(fill), (0, 1), (0, 2)),
+                               b.pad(b.part(x, 1, 0, 17), 3.0, (0, 2), (0, 1))])
+                   for _ in range(2)]
+        branches.append(Graph("branch", [x, y, z], [*outputs, z]))
+    made = b.all("case", index, *given, regions=branches)
+    return Graph("g", [index, *given], made)
+
+
 KINDS = {"quotients": (divided, 12), "gathers": (gather, 24), "scatters": (scatter, 24),
          "dots": (dot, 30), "moves": (moved, 36), "choices": (chosen, 12),
          "reductions": (test_reductions.at_random, 24),
-         "convolutions": (test_convolutions.at_random, 18)}
+         "convolutions": (test_convolutions.at_random, 18), "loops": (looped, 24),
+         "branches": (branched, 12)}
 
 
 def graphs(name):
