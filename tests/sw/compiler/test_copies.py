@@ -4,10 +4,21 @@ import random
 from itertools import product
 
 import pytest
-from copying import Memory, Program, flat, made, part, places, tensor, whole
+from copying import VALUE, Memory, Program, flat, made, part, places, tensor, whole
 
+from celosia.arch.isa import DmaFormat
 from celosia.compiler.codegen.nodes import Base
-from celosia.compiler.lowered import Access, Case, Fill, Move, ReadWord, While
+from celosia.compiler.kernels.terms import Extent
+from celosia.compiler.lowered import (
+    Access,
+    Case,
+    Cluster,
+    Fill,
+    Move,
+    ReadWord,
+    While,
+    Write,
+)
 from celosia.compiler.lowering.coalesce import coalesce
 from celosia.compiler.lowering.dead import without_dead
 from celosia.compiler.lowering.forward import _composed, _disjoint, forward
@@ -45,6 +56,40 @@ def test_programs_of_copies(group):
                    len([*flat(found[2])]), copies(found[3]), len([*flat(found[3])]))
         left = [a + b for a, b in zip(left, numbers, strict=True)]
     assert tuple(left) == LEFT[group]
+
+
+@pytest.mark.parametrize("turns", [0, 1, 2])
+@pytest.mark.parametrize("branch", [False, True])
+def test_what_is_wanted_outside_is_not_made_one_with_another(turns, branch):
+    x, s, t, u, one, two, index = (tensor(name) for name in ("x", "s", "t", "u", "one", "two", "i"))
+    inside = (made(whole(t), whole(x)), Move(whole(t), whole(s)), made(whole(u), whole(s), seed=2))
+    work = (Case(whole(index), (inside, (), ())) if branch else
+            While((), None, inside, source=str(turns)))
+    works = [Fill(whole(t), 1), Fill(whole(s), 2), work, Move(whole(t), whole(one)),
+             Move(whole(s), whole(two))]
+    fixed = [x, one, two, index]
+    results = []
+    for each in (works, coalesce(works, fixed), forward(works, fixed), all_of_them(works, fixed)):
+        memory = Memory({x: range(24), index: [turns] * 24})
+        memory.run(each)
+        results.append([memory.words[of] for of in (one, two)])
+    assert results == results[:1] * 4
+
+
+def test_a_copy_between_formats_is_work():
+    x, s, t = tensor("x"), tensor("s"), tensor("t")
+    t.format = DmaFormat.BF16
+    works = [made(whole(s), whole(x)), Move(whole(s), whole(t)), made(whole(x), whole(t))]
+    assert copies(coalesce(works, [x])) == 1
+    t.format = s.format
+    assert copies(coalesce(works, [x])) == 0
+
+
+def test_a_copy_of_itself_is_none():
+    x, s = tensor("x"), tensor("s")
+    assert coalesce([Move(whole(x), whole(x))], [x]) == []
+    assert copies(coalesce([made(whole(s), whole(x)), Move(whole(s), whole(s)),
+                            made(whole(x), whole(s))], [x, s])) == 0
 
 
 def boxes(shape):
@@ -111,6 +156,8 @@ def test_steps_of_a_copy_that_are_none_of_its_target():
     assert _composed(View(0, (2, 3), (12, 2)), (4, 6), dst) == View(0, (2, 3), (20, 2))
     assert _composed(View(3, (2, 3), (12, 1)), (4, 6), dst) == View(3, (2, 3), (20, 1))
     assert _composed(View(0, (5,), (0,)), (4, 6), dst) == View(0, (5,), (0,))
+    assert _composed(View(6, (1, 3), (6, 2)), (4, 6), dst) == View(10, (1, 3), (0, 2))
+    assert _composed(View(7, (2, 1), (6, 1)), (4, 6), dst) == View(11, (2, 1), (10, 0))
     assert _composed(View(0, (7,), (1,)), (4, 6), dst) is None  # from one row into the next
     assert _composed(View(3, (4,), (1,)), (4, 6), dst) is None
     assert _composed(View(0, (2,), (9,)), (4, 6), dst) is None
@@ -159,6 +206,32 @@ def test_what_is_wanted_besides_is_written_twice():
         first, *rest = forward(works, fixed, outside)
         assert [write.access for write in first.writes] == targets
         assert rest == works[2:]
+
+
+@pytest.mark.parametrize(("space", "at"), [((4, 6), (4,)), ((2, 4, 6), (2, 4)), ((6,), ())])
+def test_columns_are_written_in_place_too(space, at):
+    column, to = tensor("column", at), tensor("to", (3, *at))
+    write = Write(VALUE, Extent.ROWS, whole(column))
+    cluster = Cluster(space, len(space) - 1, None, None, (), (), (write,))
+    target = Access(to, View(8, at, View.contiguous(at).strides))
+    [found] = forward([cluster, Move(whole(column), target)], [to])
+    assert [(each.extent, each.access) for each in found.writes] == [(Extent.ROWS, target)]
+
+
+def test_what_is_joined_over_rows_is_copied():
+    joined, to = tensor("joined", (6,)), tensor("to", (3, 6))
+    write = Write(VALUE, Extent.FULL, whole(joined))
+    cluster = Cluster((4, 6), 0, None, None, (), (), (write,))
+    works = [cluster, Move(whole(joined), Access(to, View(6, (6,), (1,))))]
+    assert forward(works, [to]) == works
+
+
+@pytest.mark.parametrize("view", [View(47, (4, 6), (-6, -1)), View(0, (4, 6), (12, 2)),
+                                  View(0, (4, 6), (1, 8))])
+def test_rows_are_written_forwards_and_without_gaps(view):
+    x, s, t = tensor("x"), tensor("s"), tensor("t", (8, 6))
+    works = [made(whole(s), whole(x)), Move(whole(s), Access(t, view))]
+    assert forward(works, [x, t]) == works
 
 
 def test_dead_work_falls_away():

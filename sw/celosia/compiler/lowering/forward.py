@@ -70,7 +70,7 @@ def _composed(view: View, shape: tuple[int, ...], dst: View) -> View | None:
         if size > 1 and stride:
             for i, (extent, step, to) in enumerate(steps):
                 count = stride // step
-                if extent > 1 and stride % step == 0 and index[i] + (size - 1) * count < extent:
+                if stride % step == 0 and index[i] + (size - 1) * count < extent:
                     index[i] += (size - 1) * count
                     found = count * to
                     break
