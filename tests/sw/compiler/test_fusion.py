@@ -4,7 +4,8 @@ import pytest
 
 from celosia.arch.config import PRESETS
 from celosia.compiler.fusion import Fusion, fuse
-from celosia.compiler.groups import Roots
+from celosia.compiler.groups import Group, Roots, product_space
+from celosia.compiler.kernels.terms import Extent
 from celosia.compiler.spaces import Space
 from celosia.graph import DType, Graph, TensorType, Value, op, parameter, splat
 
@@ -164,3 +165,71 @@ def test_halves_of_a_group_stay_apart():
 def test_spaces_are_refined(a, b, wanted):
     found = Space.of(a).refined(Space.of(b))
     assert (found and found.dims) == wanted
+
+
+@pytest.mark.parametrize(("columns", "fits"), [(204 * 16, True), (204 * 16 + 1, False)])
+def test_whole_rows_have_room_on_chip(columns, fits):
+    """Five values, of two blocks of rows: what is read and made, what is joined, and two more."""
+    x = op("exp", tensor(4, columns))
+    found = apart(total(x, 1), x)
+    assert found == ([] if fits else [
+        ("exp", "reduce", "whole rows would take about 2050 of 2048 accumulator rows")])
+    # Nothing is whole where rows are joined, or nothing is.
+    assert apart(total(x, 0), x) == []
+    assert apart(op("tanh", x)) == []
+
+
+@pytest.mark.parametrize(("columns", "fits"), [(128, True), (129, False)])
+def test_whole_rows_of_products_have_room_on_chip(columns, fits):
+    """Eight values, of two blocks of as many rows as weights take to load."""
+    y = op("exp", dot(tensor(1, 64, 64, dtype=BF16), tensor(1, 64, columns, dtype=BF16)))
+    found = apart(total(y, 2), y)
+    assert found == ([] if fits else [
+        ("exp", "reduce",
+         "whole rows of a product would take about 2304 of 2048 accumulator rows")])
+    assert apart(total(y, 1), y) == []
+
+
+@pytest.mark.parametrize(("shape", "dim", "fits"), [
+    ((2, 4, 6), 1, True), ((2, 4, 6), 0, False), ((2, 2, 2, 6), 1, False), ((8, 6), 0, True)])
+def test_the_innermost_rows_of_a_product_are_joined_on_the_way(shape, dim, fits):
+    y = dot(tensor(1, 8, 4, dtype=BF16), tensor(1, 4, 6, dtype=BF16))
+    found = apart(total(op("reshape", y, shape=shape), dim))
+    assert found == ([] if fits else [
+        ("dot", "reduce", "only the innermost rows of a product can be joined on the way")])
+
+
+@pytest.mark.parametrize(("shape", "fits"), [
+    ((2, 4, 6, 8), True), ((8, 6, 8), True), ((2, 4, 1, 6, 8), True), ((2, 4, 3, 2, 8), False),
+    ((2, 2, 2, 6, 8), False)])
+def test_what_follows_a_convolution_has_its_rows(shape, fits):
+    x, w = tensor(2, 5, 7, 3, dtype=BF16), tensor(2, 2, 3, 8, dtype=BF16)
+    y = op("convolution", x, w, dtype=F32, layout="b01f_01io->b01f", stride=(1, 1),
+           padding=((0, 0), (0, 0)), x_dilation=(1, 1), w_dilation=(1, 1))
+    found = apart(op("negate", op("reshape", y, shape=shape)))
+    assert found == ([] if fits else [
+        ("convolution", "negate", "a convolution's rows are cut in another way")])
+
+
+@pytest.mark.parametrize(("shape", "dims", "lanes", "rows"), [
+    ((4, 5, 6), (2,), True, set()), ((4, 5, 6), (1,), False, {(1, 5)}),
+    ((4, 5, 6), (0,), False, {(5, 20)}), ((4, 5, 6), (0, 1), False, {(1, 20)}),
+    ((4, 5, 6), (0, 1, 2), True, {(1, 20)}), ((4, 5, 6), (0, 2), True, {(5, 20)}),
+    ((4, 1, 5, 6), (0, 2), False, {(1, 20)}),
+    ((2, 3, 4, 5, 6), (0, 2), False, {(5, 20), (60, 120)}),
+    ((4, 5, 1), (1,), True, set()), ((4, 5, 1), (0,), False, {(1, 4)}),
+    ((1, 6), (0,), False, set()), ((1, 1), (0,), False, set())])
+def test_which_rows_a_reduction_joins(shape, dims, lanes, rows):
+    node = total(tensor(*shape), *dims).node
+    group = Group.of(node)
+    assert (group.lanes, group.joined or set()) == (lanes, rows)
+    assert (group.joins == {node}) == bool(rows)
+    assert group.result_extent(node) is (
+        None if rows else Extent.ROWS if lanes else Extent.FULL)
+
+
+@pytest.mark.parametrize(("shape", "cuts", "lanes"), [
+    ((1, 8, 6), {8}, 6), ((2, 8, 1), {8, 16}, 1), ((1, 1, 1), set(), 1), ((1, 1, 5), set(), 5)])
+def test_lanes_of_a_product_are_its_last_dimension(shape, cuts, lanes):
+    space = product_space(shape)
+    assert (space.cuts, space.lanes) == (cuts, lanes)
