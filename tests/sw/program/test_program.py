@@ -217,3 +217,63 @@ def test_constants_are_copied_and_frozen():
         program.constants["w"][0] = 1
     assert program.buffer("w") is W
     assert program.inputs == program.outputs == ()
+
+
+@pytest.mark.parametrize(("change", "message"), [
+    ({"fingerprint": 0}, None), ({"fingerprint": (1 << 32) - 1}, None),
+    ({"fingerprint": 1 << 32}, "Program.fingerprint must be 32 bits unsigned, not 4294967296"),
+    ({"arena_bytes": 0}, None), ({"arena_bytes": (1 << 32) - 1}, None),
+    ({"arena_bytes": -1}, "Program.arena_bytes must be from 0 to 4294967295, not -1"),
+    ({"sources": "ab"}, "Program.sources must hold strings, not be 'ab'"),
+    ({"sources": ("a", "b", "c")}, ("Program.sources must be empty or have one text for each of "
+                                    "the 2 instructions, not 3")),
+    ({"sources": ["a", "b"]}, None),
+    ({"relocations": ((0, 1),)}, None),
+    ({"relocations": ((-1, 1),)}, ("Program.relocations must name an instruction from 0 to 1, "
+                                   "not -1")),
+    ({"relocations": ((0, -1),)}, ("Program.relocations must name an immediate operand, not "
+                                   "operand -1 of instruction 0 (load)")),
+    ({"relocations": ((0, len(LOAD.operands)),)}, (
+        f"Program.relocations must name an immediate operand, not operand {len(LOAD.operands)} of "
+        "instruction 0 (load)")),
+    ({"buffers": (X,), "arena_bytes": 2}, None),
+    ({"buffers": (W,), "constants": {"w": np.zeros(2, np.int8)}}, None),
+    ({"buffers": (W,), "constants": {"w": np.zeros(3, np.int8)}}, ("constant w must be int8[2], "
+                                                                  "not int8[3]")),
+    ({"buffers": (W,), "constants": {"w": np.zeros(2, np.int32)}}, ("constant w must be int8[2], "
+                                                                   "not int32[2]")),
+    ({"constants": {"b": np.zeros(2), "a": np.zeros(1)}},
+     "Program.constants must have a buffer of kind 'constant' for each name, a, b has none"),
+], ids=str)
+def test_the_least_and_the_most_of_each_part(change, message):
+    arguments = {"fingerprint": 1, "insns": (LOAD, HALT), "arena_bytes": 16} | change
+    if message is None:
+        made = Program(**arguments)
+        assert all(isinstance(getattr(made, name), tuple)
+                   for name in ("insns", "sources", "buffers", "relocations"))
+        return
+    with pytest.raises(ValueError) as caught:  # noqa: PT011  the whole message is compared
+        Program(**arguments)
+    assert str(caught.value) == message
+
+
+def test_buffers_are_found_by_name():
+    y = Buffer("y", 4, (2,), "int8", "output")
+    made = Program(1, (HALT,), "net", arena_bytes=8, buffers=(X, y))
+    assert (made.buffer("y"), made.inputs, made.outputs) == (y, (X,), (y,))
+    with pytest.raises(ValueError, match=exactly("buffer of net must be one of x, y, not 'z'")):
+        made.buffer("z")
+    with pytest.raises(ValueError, match=exactly(
+            "buffer of the program must be one of (there are none), not 'z'")):
+        Program(1, (HALT,)).buffer("z")
+
+
+def test_programs_are_equal_where_all_of_them_is():
+    one = Program(1, (LOAD, HALT), arena_bytes=16)
+    assert one == Program(1, (LOAD, HALT), arena_bytes=16)
+    assert hash(one) == hash(Program(1, (LOAD, HALT), arena_bytes=16))
+    assert one != Program(1, (LOAD, HALT), arena_bytes=17)
+    assert one != 5
+    assert repr(one) == ("<Program without a name: 2 instructions, 16 bytes of memory, for chip "
+                         "0x00000001>")
+    assert repr(Program(1, (HALT,), "net")).startswith("<Program net: 1 instructions, 0 bytes ")
