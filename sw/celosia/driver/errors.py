@@ -74,6 +74,7 @@ class ChipFault(_RunError):
                  program: str, place: str = "", reason: str = ""):
         self.cause, self.pc, self.address = cause, pc, address
         self.instruction, self.source, self.program = instruction, source, program
+        self.place, self.reason = place, reason
         what, meaning = FAULT_DOCS[cause]
         where = f"{address:#x}" if cause in _HEXADECIMAL else str(address)
         detail = "" if meaning == "0" else f" ({meaning}: {where}{place and f', {place}'})"

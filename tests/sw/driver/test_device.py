@@ -424,6 +424,22 @@ def test_registers_that_make_no_sense_after_a_run(device, monkeypatch, name, val
     assert seen
 
 
+@pytest.mark.parametrize(("timeout", "margin"), [
+    (None, None), (77, 10_086), (88, 10_099), (80_000, 100_000)])
+def test_the_host_waits_a_little_longer_than_the_watchdog(device, monkeypatch, timeout, margin):
+    waits, wait = [], device.transport.wait_interrupt
+
+    def seen(cycles, progress):
+        waits.append(cycles)
+        return wait(cycles, progress)
+
+    monkeypatch.setattr(device.transport, "wait_interrupt", seen)
+    device.run(edge("halt"), timeout=timeout)
+    assert waits == [margin]
+    watchdog = device.transport.read_register(BY_NAME["WATCHDOG"].offset)
+    assert watchdog == (timeout or 0)
+
+
 def test_host_gives_up_where_the_watchdog_does_not():
     transport = Stuck()
     device = Device(transport)

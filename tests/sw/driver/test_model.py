@@ -130,6 +130,10 @@ def test_counters_have_64_bits(chip, monkeypatch):
     chip.write_register(OFFSETS["WINDOW0_BASE"], 5)
     chip.write_register(OFFSETS["WINDOW0_LAST"], 6)
     start(chip)
+    seen = []
+    chip.wait_interrupt(None, seen.append)
+    assert seen == [(read(chip, "CYCLES_HI") << 32) + read(chip, "CYCLES_LO")]
+    assert seen[0] > 1 << 32
     for i, name in enumerate(registers.COUNTERS):
         assert read(chip, f"{name.upper()}_LO", f"{name.upper()}_HI") == [100 + i, i + 1]
     assert read(chip, "FAULT_ADDR", "FAULT_PC") == [0xFFFFFFFF, 0]

@@ -15,6 +15,7 @@ from celosia.program import Program
 from celosia.program.asm import assemble
 
 CORE = preset("core")
+PACE = module._PACE
 
 
 @pytest.fixture(autouse=True)
@@ -155,3 +156,95 @@ def test_a_folder_that_cannot_be_written_is_no_error(tmp_path, monkeypatch):
     with open("model", "core") as device:
         device.run(program())
     assert list(statuses()) == []
+
+
+def test_all_that_a_device_says(folder, monkeypatch):
+    clock = [100.0]
+    monkeypatch.setattr(module.time, "monotonic", lambda: clock[0])
+    monkeypatch.setattr(module.time, "time", lambda: 5000.0 + clock[0])
+    monkeypatch.setattr(sys, "argv", ["x" * 120, "y" * 120])
+    idle = dict.fromkeys(("load", "store", "mxu", "vpu", "scalar"), 0.0)
+    wanted = {"pid": os.getpid(), "process": "x" * 120 + " " + "y" * 79, "preset": "core",
+              "backend": "rtl", "memory": {"used": 700, "peak": 700, "limit": 1 << 20},
+              "state": "running", "program": "net", "place": "user.py:7", "runs": 0, "cycles": 0,
+              "total_cycles": 0, "busy": idle, "faults": 0, "fault": "", "requests": 0,
+              "links": [], "began": 5100.0, "time": 5100.0}
+    made = DeviceStatus(CORE, "rtl", 1 << 20)
+    wanted["device"] = made._number
+
+    def says(**news):
+        wanted.update(news)
+        [found] = statuses()
+        assert found == wanted
+        return True
+
+    made.begin(program("fence", "fence"), 700)
+    assert says()
+    [file] = folder.iterdir()
+    assert (file.name, folder.stat().st_mode & 0o777) == (
+        f"{os.getpid()}-{made._number}.json", 0o700)
+    clock[0] = 101.0
+    made.progress(30)
+    assert says(cycles=30, time=5101.0)
+    clock[0] = 102.0
+    made.progress(30)  # it is no news
+    assert says()
+    made.end({"cycles": 40, "mxu_busy": 10, "vpu_busy": 30, "load_busy": 40})
+    assert says(state="idle", runs=1, cycles=40, total_cycles=40, time=5102.0,
+                busy={"load": 1.0, "store": 0.0, "mxu": 0.25, "vpu": 0.75,
+                      "scalar": 0.0})
+    made.begin(program("fence", name=""), 300)
+    assert says(state="running", program="", place="user.py:3", cycles=0, began=5102.0,
+                memory={"used": 300, "peak": 700, "limit": 1 << 20})
+    made.end({}, lambda: [{"up": 1}])
+    assert says(state="idle", runs=2, busy=idle, links=[{"up": 1}])
+    made.begin(program("fence", name=""), 900)
+    made.end({"cycles": 2}, lambda: [{"up": 2}])  # too soon for another look
+    assert says(runs=3, cycles=2, total_cycles=42,
+                memory={"used": 900, "peak": 900, "limit": 1 << 20})
+    clock[0] = 112.0
+    made.end({"cycles": 3}, lambda: [{"up": 3}])
+    assert says(runs=4, cycles=3, total_cycles=45, links=[{"up": 3}], time=5112.0)
+    made.answered(3)
+    made.answered(4)
+    assert says(requests=7)
+    made.failed(DeviceError("one\ntwo"))
+    made.failed(ValueError("it is the caller's"))
+    assert says(faults=1, fault="DeviceError: one")
+    made.close()
+    assert list(folder.iterdir()) == []
+    made.close()
+
+
+def test_a_program_without_lines_has_no_place():
+    made = DeviceStatus(CORE, "model", 1 << 20)
+    bare = assemble("halt", CORE)
+    for sources in ((), ("",), ("dot somewhere",)):
+        made.begin(Program(bare.fingerprint, bare.insns, "net", sources), 1)
+        [found] = statuses()
+        assert found["place"] == ""
+    made.close()
+
+
+def test_files_of_earlier_releases_lack_what_came_later(folder):
+    folder.mkdir()
+    (folder / "1-0.json").write_text(json.dumps({"pid": os.getpid(), "preset": "core"}))
+    (folder / "2-0.json").write_text(json.dumps({"pid": os.getpid(), "requests": 3}))
+    (folder / "other.json").write_text(json.dumps({"pid": os.getpid()}))
+    assert list(statuses()) == [
+        {"pid": os.getpid(), "preset": "core", "requests": 0, "links": []},
+        {"pid": os.getpid(), "requests": 3, "links": []}]
+    assert list(statuses(folder / "none")) == []
+
+
+def test_who_is_somebody_elses_lives(monkeypatch):
+    def kill(pid, signal):
+        assert signal == 0
+        raise {1: ProcessLookupError, 2: PermissionError}[pid]
+
+    monkeypatch.setattr(os, "kill", kill)
+    assert [module._lives(pid) for pid in (1, 2)] == [False, True]
+
+
+def test_a_new_chip_writes_five_times_a_second_and_looks_at_links_every_ten():
+    assert (PACE, module._LINKS_PACE) == (0.2, 10.0)
