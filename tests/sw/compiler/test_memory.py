@@ -72,6 +72,10 @@ def test_what_a_loop_finds_lives_through_all_of_it():
     kept = While((), None, (made(part(c, (0, 0), (2, 6)), whole(b)), Move(whole(c), whole(d))),
                  source="1")
     assert lives([one, kept])[c] == Life(2, 5)
+    # Also where the first turn finds nothing there.
+    for body in ((made(whole(d), whole(c)), made(whole(c), whole(a))),
+                 (made(part(c, (0, 0), (2, 6)), whole(a)), made(whole(c), whole(a)))):
+        assert lives([While((), None, body, source="1")])[c] == Life(1, 4)
     tested = While((one,), part(b, (0, 0), (1, 1)), (two,), source="1")
     assert lives([tested]) == {a: Life(1, 4), b: Life(2, 3), c: Life(3, 3)}
 

@@ -25,7 +25,7 @@ from celosia.compiler.passes.reductions import JOINS_F, JOINS_I
 from celosia.compiler.selection.bounds import bounds
 from celosia.compiler.selection.exact import exact
 from celosia.compiler.selection.notation import both, either, imax, select
-from celosia.compiler.selection.pool import Pool, is_first, is_made
+from celosia.compiler.selection.pool import Pool, is_first
 from celosia.graph import DType, Node, Trait, Value, having
 
 __all__ = ["Translation", "rounded", "translate"]
@@ -93,8 +93,7 @@ def _is_tidy(x: Term) -> bool:
         return all(map(_is_tidy, x.args[1:]))
     if x.is_word:
         return x.number == x.number
-    return ((is_first(x) and x.op in _TIDY_OPS)
-            or (is_made(x) and x.post in _TIDY_POSTS))
+    return (is_first(x) and x.op in _TIDY_OPS) or x.post in _TIDY_POSTS
 
 
 def translate(pool: Pool, cluster: Cluster, rules: Mapping[str, TermMaker],
