@@ -27,6 +27,8 @@ from celosia.compiler import canonical  # noqa: E402
 from celosia.compiler.builder import Builder  # noqa: E402
 from celosia.compiler.errors import CompileError  # noqa: E402
 from celosia.compiler.lowering import lower  # noqa: E402
+from celosia.compiler.passes.calls import calls_apart  # noqa: E402
+from celosia.compiler.passes.shares import shares  # noqa: E402
 from celosia.compiler.pipeline import count, prepared  # noqa: E402
 from celosia.graph import (  # noqa: E402
     OPS,
@@ -35,6 +37,7 @@ from celosia.graph import (  # noqa: E402
     GraphError,
     Source,
     TensorType,
+    check,
     constant,
     op,
     ops,
@@ -234,11 +237,68 @@ def branched(rng):
     return Graph("g", [index, *given], made)
 
 
+def called(rng, number=0):
+    """Return a loop, or a branch, that computes and calls a function of the host."""
+    b = Builder(Source.UNKNOWN)
+    word, square = TensorType(DType.I32), TensorType(DType.F32, (4, 4))
+
+    def call(ticket, *values):
+        chosen = rng.sample(values, rng.randint(0, 2))
+        return b.all("callback", ticket, *chosen, number=number)[0]
+
+    def part(i, x, w, ticket, deep=True):
+        y = rng.choice([b("multiply", x, w), b("negate", b("abs", x)), x])
+        if rng.random() < 0.8:
+            ticket = call(ticket, i, y, w, x, b.full(2.0, x.type), b("add", y, w))
+        if deep and rng.random() < 0.4:
+            params = [[parameter(each) for each in (word, square, square, word)] for _ in "ab"]
+            branches = [Graph("branch", each, part(*each, deep=False)) for each in params]
+            y, ticket = b.all("case", b("and", i, 1), i, y, w, ticket, regions=branches)
+        return [b("add", y, b.full(0.5, y.type)), ticket]
+
+    i, ticket = parameter(word, "i"), b.constant(0, DType.I32)
+    x, w = parameter(square, "x"), parameter(square, "w")
+    if rng.random() < 0.4:
+        params = [[parameter(each) for each in (word, square, square, word)] for _ in "abc"]
+        branches = [Graph("branch", each, part(*each)) for each in params]
+        return Graph("g", [i, x, w], b.all("case", i, i, x, w, ticket, regions=branches))
+    types = [word, square, square, word]
+    params = [parameter(each) for each in types]
+    turns = b.constant(rng.randint(1, 4), DType.I32)
+    cond = Graph("cond", params, [b.compare(rng.choice(["lt"] * 5 + ["ne"]), params[0], turns)])
+    params = [parameter(each) for each in types]
+    y, after = part(*params)
+    body = Graph("body", params, [b("add", params[0], 1), y, params[2], after])
+    made = b.all("while", b.constant(0, DType.I32), x, w, ticket, regions=(cond, body))
+    return Graph("g", [i, x, w], made)
+
+
+def exchanged(rng):
+    """Return what devices exchange along any dimension."""
+    b = Builder(Source.UNKNOWN)
+    shape = tuple(rng.choice([2, 4, 6]) for _ in range(rng.randint(1, 3)))
+    x = parameter(TensorType(DType.F32, shape))
+    dim, other = (rng.randrange(len(shape)) for _ in range(2))
+    groups = rng.choice([((0, 1),), ((0, 1), (2, 3))])
+    match rng.randrange(4):
+        case 0:
+            return Graph("g", [x], [b("all_gather", x, groups=groups, dim=dim)])
+        case 1:
+            return Graph("g", [x], [b("reduce_scatter", x, groups=groups, dim=dim,
+                                      reducer="add")])
+        case 2:
+            return Graph("g", [x], [b("all_to_all", x, groups=groups, split=dim, concat=other)])
+        case _:
+            return Graph("g", [x], [b("all_reduce", x, groups=groups, reducer="add")])
+
+
 KINDS = {"quotients": (divided, 12), "gathers": (gather, 24), "scatters": (scatter, 24),
          "dots": (dot, 30), "moves": (moved, 36), "choices": (chosen, 12),
          "reductions": (test_reductions.at_random, 24),
          "convolutions": (test_convolutions.at_random, 18), "loops": (looped, 24),
-         "branches": (branched, 12)}
+         "branches": (branched, 12), "calls": (called, 24), "exchanges": (exchanged, 12)}
+#: What else is done to graphs of some kinds before they are lowered.
+FURTHER = {"calls": calls_apart, "exchanges": shares}
 
 
 def graphs(name):
@@ -265,14 +325,18 @@ def form_of(name):
     """Return nodes, pieces of work, and digests of both."""
     nodes = works = 0
     texts = [[], []]
+    further = FURTHER.get(name.partition(" ")[0])
     for i, graph in enumerate(graphs(name)):
         made = canonical(graph)
+        if further is not None:
+            made = further(made)
+            check(made)
         nodes += count(made)
         texts[0].append(to_text(made))
         config = preset(CHIPS[i % len(CHIPS)])
         try:
             lowered = lower(config, prepared(made, config)).works
-        except CompileError as error:
+        except (CompileError, GraphError) as error:
             texts[1].append(str(error))
             continue
         works += len(lowered)

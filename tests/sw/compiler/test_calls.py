@@ -1,11 +1,25 @@
 """Calls of functions of the host out of loops and branches."""
 
+import random
+
 import numpy as np
 import pytest
+from kinds import called
 
 import celosia
 from celosia.compiler.errors import CompileError
-from celosia.graph import DType, Graph, TensorType, constant, interpret, op, ops, parameter
+from celosia.compiler.passes.calls import calls_apart, only_calls
+from celosia.graph import (
+    DType,
+    Graph,
+    TensorType,
+    check,
+    constant,
+    interpret,
+    op,
+    ops,
+    parameter,
+)
 from celosia.graph.calls import HostFunction
 
 SCALAR, SQUARE = TensorType(DType.I32), TensorType(DType.F32, (4, 4))
@@ -78,3 +92,41 @@ def test_results_in_a_loop():
             with pytest.raises(CompileError, match="functions whose results are used are called "
                                                    "in a loop that is too long"):
                 celosia.compile(graph, strict=True, cache=False)
+
+
+@pytest.mark.parametrize("part", range(6))
+def test_calls_come_in_their_order_with_what_they_were_given(part):
+    log = []
+    held = HostFunction(lambda *values: log.append([np.array(each) for each in values]) or ())
+    for seed in range(10 * part, 10 * part + 10):
+        graph = called(random.Random(seed), held.number)
+        found = calls_apart(graph)
+        check(found)
+        draw = np.random.default_rng(seed)
+        inputs = [np.int32(seed % 4), *(draw.uniform(0.5, 1, (4, 4)).astype(np.float32)
+                                        for _ in range(2))]
+        log.clear()
+        wanted, before = interpret(graph, inputs), log[:]
+        log.clear()
+        for a, b in zip(interpret(found, inputs), wanted, strict=True):
+            np.testing.assert_array_equal(a, b)
+        assert [len(each) for each in log] == [len(each) for each in before]
+        for a, b in zip(sum(log, []), sum(before, []), strict=True):
+            np.testing.assert_array_equal(a, b)
+
+
+@pytest.mark.parametrize(("kind", "light"), [
+    ("call", True), ("call, and arithmetic of words", True), ("call, and of arrays", False),
+    ("words", False)])
+def test_what_does_nothing_but_call(kind, light):
+    x, i = parameter(SQUARE), parameter(SCALAR)
+    at, value = parameter(SCALAR), parameter(SQUARE)
+    found = at
+    if "call" in kind:
+        found = ops("callback", at, op("reshape", value, shape=(16,)), number=0)[0]
+    if "words" in kind:
+        found = op("add", found, whole(3))
+    made = op("add", value, value) if "arrays" in kind else value
+    branch = Graph("branch", [at, value], [found, made])
+    assert only_calls(ops("case", i, i, x, regions=[branch])[0].node) == light
+    assert not only_calls(op("add", x, x).node)
