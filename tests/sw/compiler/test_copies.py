@@ -24,14 +24,14 @@ from celosia.compiler.lowering.dead import without_dead
 from celosia.compiler.lowering.forward import _composed, _disjoint, forward
 from celosia.compiler.views import View
 
-EACH = 12
+EACH = 9
 #: Of so many programs each: copies at first, and after each pass alone; work that is not dead; and
 #: copies and work after all of them.
 LEFT = [
-    (115, 83, 90, 74, 17, 52), (136, 108, 115, 70, 33, 55), (136, 97, 102, 105, 28, 72),
-    (103, 73, 80, 75, 27, 52), (94, 73, 76, 79, 35, 58), (121, 96, 98, 70, 27, 54),
-    (135, 94, 120, 93, 36, 73), (120, 90, 104, 76, 30, 60), (108, 80, 93, 84, 38, 66),
-    (132, 102, 121, 80, 34, 60)]
+    (73, 53, 61, 46, 12, 34), (137, 106, 111, 65, 22, 48), (49, 37, 40, 49, 19, 38),
+    (128, 92, 95, 89, 25, 59), (88, 61, 69, 65, 23, 47), (72, 57, 59, 53, 26, 39),
+    (75, 58, 58, 57, 20, 39), (83, 66, 68, 49, 20, 39), (94, 67, 79, 66, 23, 51),
+    (109, 77, 103, 71, 28, 54)]
 
 
 def all_of_them(works, fixed):
