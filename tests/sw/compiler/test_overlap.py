@@ -122,3 +122,9 @@ def test_a_part_that_needs_all_rows_has_them(monkeypatch):
     assert {2048 - link_rows(config), 2048} == set(made)
     assert all(each.program.fingerprint == config.fingerprint
                for each in compiled.steps if isinstance(each, ChipStep))
+
+
+@pytest.mark.parametrize(("rows", "long"), [(48, True), (46, False)])
+def test_exchanges_have_rounds_from_24_kib_on(rows, long):
+    """A row of what is gathered has 512 bytes."""
+    assert (scheduled(layer(2, rows=rows)) is not None) == long
