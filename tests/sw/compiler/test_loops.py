@@ -5,10 +5,10 @@ import pytest
 from shared import agree, ops_of
 
 from celosia.compiler.passes.invariants import invariants
-from celosia.compiler.passes.loops import loops, trips
+from celosia.compiler.passes.loops import counter, loops, trips
 from celosia.compiler.passes.rounding import rounding
 from celosia.compiler.passes.swapped import swapped
-from celosia.graph import DType, Graph, TensorType, op, parameter, parse
+from celosia.graph import DType, Graph, Node, TensorType, op, parameter, parse
 
 F32, BF16 = DType.F32, DType.BF16
 
@@ -160,3 +160,30 @@ def test_a_product_that_others_need_stays():
     y = op("reshape", dot, shape=(4, 4))
     graph = Graph("both", [x], [op("add", y, op("transpose", y, permutation=(1, 0)))])
     assert swapped(graph) is graph
+
+
+@pytest.mark.parametrize(("nodes", "written_out"), [(123, True), (124, False)])
+def test_a_loop_of_few_nodes_is_written_out(nodes, written_out):
+    """Of eight turns, whose nodes are five and those of the work."""
+    names = [9, *range(100, 99 + nodes), 19]
+    work = "\n".join(f"%{to} = add(%{of}, %10) : f32[4,4]"
+                     for of, to in zip(names, names[1:], strict=False))
+    graph = counting(last=8, work=work)
+    assert len(loop_of(graph).regions[1].nodes) == 5 + nodes
+    assert (ops_of(loops(graph)).count("while") == 0) == written_out
+
+
+@pytest.mark.parametrize(("place", "turned", "first", "wanted"), [
+    (0, False, 2, (0, 2, 5)), (1, False, 0, (1, 0, 7)), (1, True, 7, (1, 7, 0)),
+    (1, True, 9, (1, 9, 0))])
+def test_how_a_loop_counts(place, turned, first, wanted):
+    types = [TensorType(F32)] * place + [TensorType(DType.I32)]
+    cond, body = ([parameter(each) for each in types] for _ in range(2))
+    number = [op("constant", value=np.int32(each)) for each in (first, 7, 1)]
+    last = op("add", *(body[-1], number[2])[::-1 if turned else 1])
+    regions = (Graph("cond", cond, [op("compare", cond[-1], number[1], direction="lt")]),
+               Graph("body", body, [*body[:-1], last]))
+    start = parameter(TensorType(F32))
+    node = Node("while", (*[start] * place, number[0]), {}, regions)
+    assert counter(node) == wanted
+    assert trips(node) == wanted[2]
