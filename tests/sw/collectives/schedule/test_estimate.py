@@ -68,3 +68,33 @@ def test_a_window_of_few_steps_leaves_links_idle():
 def test_order_of_the_group_costs_bandwidth():
     ring, old = estimate(all_reduce(RING, 2**16)), estimate(chain(RING, 2**16, 256))
     assert 8 / 7 < old / ring < 1.3
+
+
+@pytest.mark.parametrize(("words", "busy", "drain"), [
+    # A word more, which a message begins with, in frames of two words beside theirs.
+    (1, 2 + 2, 2), (128, 129 + 3 * 2, 44), (1024, 1025 + 9 * 2, 128)])
+def test_a_message_by_hand(words, busy, drain):
+    link = LinkModel()
+    assert (link.bytes, link.word, link.latency, link.pipe, link.join) == (4, 4, 64, 17, 24)
+    assert (link.cycles(words), link.drain(words)) == (busy, drain)
+    assert link.way(words) == busy + 64 + 17 + drain
+    assert link.way(words, joins=True) == busy + 64 + 17 + drain + 24
+    assert LinkModel(latency=5, pipe=2, join=1).way(words, True) == busy + 5 + 2 + drain + 1
+    # Twice as many words of half the bytes, and as many on a link twice as wide, are as long.
+    assert LinkModel(word=2).cycles(2 * words) == LinkModel(bytes=8).cycles(2 * words) == busy
+    assert LinkModel(bytes=8).cycles(2 * words - 1) == busy
+
+
+@pytest.mark.parametrize(("schedule", "cycles"), [
+    # 2 (n-1)/n S/(k W) and so on, with 960 words of 4 bytes; a dimension of one chip has no links.
+    (all_reduce(Topology((3,)), 960), 2 * 2 / 3 * 960 / 2),
+    (all_reduce(Topology((1, 3)), 960), 2 * 2 / 3 * 960 / 2),
+    (all_reduce(Topology((2, 3)), 960), 2 * 5 / 6 * 960 / 4),
+    (all_gather(Topology((2, 3)), 960), 5 / 6 * 960 / 4),
+    (reduce_scatter(Topology((3,)), 960), 2 / 3 * 960 / 2),
+    (all_to_all(Topology((4,)), 960), 960 * 4 / 8),
+])
+def test_bounds_by_hand(schedule, cycles):
+    assert bound(schedule) == pytest.approx(cycles)
+    assert bound(schedule, LinkModel(bytes=2)) == pytest.approx(2 * cycles)
+    assert bound(schedule, LinkModel(word=12)) == pytest.approx(3 * cycles)
