@@ -14,7 +14,7 @@ import celosia
 from celosia.arch.config import preset
 from celosia.arch.link import LinkConfig
 from celosia.driver import DeviceError
-from celosia.driver.link import DeviceLost
+from celosia.driver.link import DeviceLost, serial_transport
 from celosia.driver.model import ModelTransport
 from sw.driver.link.board import Board
 
@@ -129,3 +129,53 @@ def test_missing_package_says_what_to_install(monkeypatch):
     with pytest.raises(DeviceError, match=re.escape(
             "backend 'serial' needs the package serial: pip install 'celosia[serial]'")):
         celosia.open("serial", port="x")
+
+
+class Port:
+    """What stands for pyserial and a port of it."""
+
+    in_waiting = 0
+
+    def __init__(self, *pieces: bytes):
+        self.pieces, self.asked, self.wrote, self.opened = list(pieces), [], [], None
+        self.fast = self.closed = False
+
+    def Serial(self, *arguments, **options):
+        self.opened = arguments, options
+        return self
+
+    def set_low_latency_mode(self, fast):
+        self.fast = fast
+        raise NotImplementedError
+
+    def read(self, count):
+        self.asked.append(count)
+        return self.pieces.pop(0) if self.pieces else b""
+
+    def write(self, data):
+        self.wrote.append(data)
+
+    def close(self):
+        self.closed = True
+
+
+def test_a_byte_is_ten_bits_of_a_port_that_is_opened_alone(monkeypatch):
+    port = Port(b"", b"", b"ab", b"c")
+    monkeypatch.setitem(sys.modules, "serial", port)
+    wire = serial_transport._SerialWire("COM3", 2000)
+    assert (wire.name, wire.byte_seconds) == ("COM3", 0.005)
+    assert port.opened == (("COM3", 2000), {
+        "timeout": 0.02, "write_timeout": 5.0, "exclusive": True})
+    assert port.fast is True
+    wire.write(b"xyz")
+    assert port.wrote == [b"xyz"]
+    # It is asked again until something has come, for all that waits.
+    assert wire.read(1000.0) == b"ab"
+    port.in_waiting = 7
+    assert wire.read(1000.0) == b"c"
+    assert port.asked == [1, 1, 1, 7]
+    assert wire.read(0.0) == b""
+    assert wire.read(-1.0) == b""
+    assert port.asked == [1, 1, 1, 7, 7, 7]
+    wire.close()
+    assert port.closed
